@@ -4,6 +4,7 @@
 #include "apps/command.h"
 #include "apps/model_command.h"
 #include "apps/ranks.h"
+#include "apps/run_context.h"
 #include "apps/setting_args.h"
 #include "apps/words/next_words.h"
 #include "libcore/base/text.h"
@@ -23,7 +24,7 @@ struct Options : ModelCommand {
   int steps = 3, warmup = 1;
 };
 
-/// What crosses between ranks in a step: in all, and a row per rank.
+/// Returns the traffic between ranks in a step: the total, and a row per rank.
 std::string ranks_text(const nlohmann::ordered_json& json) {
   const auto& all = json["traffic"];
   const bool kept = all["messages"] == all["program_messages"] && all["bytes"] == all["program_bytes"];
@@ -53,7 +54,7 @@ std::string report_text(const nlohmann::ordered_json& json) {
   return text + text_table(rows) + (json.contains("ranks") ? ranks_text(json) : "");
 }
 
-/// This machine, if it was measured; a file that cannot be used costs the prediction, not the benchmark.
+/// Returns this machine as a device if it was measured; with an unusable file the benchmark runs without a prediction.
 std::shared_ptr<const Device> measured_host(int threads, Progress& progress) {
   try {
     return host_device(threads);
@@ -73,7 +74,7 @@ Outcome video_outcome(const std::string& path, int threads) {
           .next = {"info", path}};
 }
 
-/// To have this machine measured, or to choose the grid by what was measured.
+/// Suggests measuring this machine, or planning the grid with its measured rates.
 std::vector<std::string> next_command(const std::vector<std::string>& words, const Options& o, bool measured) {
   if (!measured) return {"doctor"};
   std::set<std::string> options = {"--steps", "--warmup", "--trace", "--trace-steps", "--device", "--overlap"};
@@ -116,23 +117,18 @@ RunCommand add(CLI::App& app) {
                      .next = {"plan", "--size", "256x256x256", "--batch", "4", "--device", "tpu-v3", "--cores", "16"}};
     }
     if (o->what == "video") return video_outcome(o->video, context.threads);
-    BenchOptions options{.spec = model_spec(o->model, o->batch),
-                         .steps = o->steps,
-                         .warmup = o->warmup,
-                         .threads = context.threads,
-                         .core_budget_bytes = o->model.core_budget_bytes};
+    BenchOptions options{.spec = model_spec(o->model, o->batch), .steps = o->steps, .warmup = o->warmup};
     announce(o->plan, o->model, options.spec, o->batch, *context.progress);
     options.extents = o->extents(options.spec);
     options.spec = broadcast_spec(*context.transport,
                                   [&] { return o->planned(options.spec, options.extents, kBenchOptimizer, context); });
-    options.host_budget_bytes = o->plan.host_budget_bytes;
     options.trace = trace_options(o->trace, o->plan.device);
     if (!o->plan.device.empty() && o->plan.device != "host") options.device = device_from_name(o->plan.device).device;
     options.overlap = o->overlap == "on";
-    options.transport = context.transport;
     options.host = measured_host(context.threads, *context.progress);
-    const BenchReport report =
-        o->what == "step" ? run_bench_step(options, *context.progress) : run_bench_kernels(options, *context.progress);
+    const RunContext run = run_context(
+        context, {.core_budget_bytes = o->model.core_budget_bytes, .host_budget_bytes = o->plan.host_budget_bytes});
+    const BenchReport report = o->what == "step" ? run_bench_step(options, run) : run_bench_kernels(options, run);
     if (options.spec.precision == DType::kBF16 && !report.native_bf16)
       context.progress->log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
     const auto json = to_json(report);

@@ -1,4 +1,4 @@
-// voxshard convert: TFRecord files of the original's models to folders and back; boxes of images to a folder per class.
+// voxshard convert: TFRecord files of the original's models to folders and back; boxes in images to a folder per class.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"

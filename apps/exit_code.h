@@ -1,5 +1,5 @@
-// Exit codes: the one table that turns an error into a number, for scripts to rely on. `voxshard help exit-codes`
-// prints it, with those of signals (terminal/stop_signals.h); apps/README.md holds what it prints.
+// Exit codes: the one table that turns an error into a number that scripts can rely on. `voxshard help exit-codes`
+// prints it, with the codes of signals (terminal/stop_signals.h); apps/README.md holds a copy of that output.
 #pragma once
 
 #include "libcore/base/codes.h"
@@ -22,7 +22,7 @@ enum ExitCode {
   kExitDiverged = 12,
 };
 
-/// How a command ends with an error of one kind.
+/// The exit code, name and meaning of an error kind.
 struct ErrorEnd {
   ErrorKind kind;
   ExitCode exit_code;
@@ -61,7 +61,7 @@ constexpr int exit_code(ErrorKind kind) { return end_of(kind).exit_code; }
 /// The name in {"error": {"kind": ...}}.
 constexpr const char* kind_name(ErrorKind kind) { return end_of(kind).name; }
 
-/// Whether each kind up to the last has a row of its own, whose default code is explained.
+/// True when each kind has a row of its own and an explained default code.
 constexpr bool ends_are_whole() {
   for (int kind = 0; kind <= static_cast<int>(ErrorKind::kInternal); ++kind)
     if (end_of(static_cast<ErrorKind>(kind)).kind != static_cast<ErrorKind>(kind) ||

@@ -23,25 +23,25 @@ Outcome drawn(const DrawOptions& options) {
   return {.json = report.json, .text = with_flags(report.text)};
 }
 
-/// The device that was named; the planner's default is not the one of the passes.
+/// Returns the named device; the default for the passes differs from the planner's.
 std::string tpu_name(const PlanSettings& plan) {
   if (plan.asked_device.empty()) return "tpu-v3";
   return plan.device.empty() ? "host" : plan.device;
 }
 
-/// The settings of `train` as --config and the words of this command have them.
+/// Returns the settings of `train` as set by --config and by the words of this command.
 std::vector<SettingLine> lines_of_train(const Settings& said, const Context& context) {
   TrainSettings train;
   for (const auto& [name, word] : context.for_train) train.settings.say(Layer::kConfig, name, {word});
   for (const Settings::Entry& entry : said.entries())
     if (entry.is_said() && entry.name() != "size")
-      train.settings.say(entry.layer, entry.name(), entry.words);  // a classifier's size is another
+      train.settings.say(entry.layer, entry.name(), entry.words);  // a classifier's differs
   train.say_usual();
   return setting_lines(train);
 }
 
-/// "config": what becomes of each key of --config, whose options were taken by then, also by train; the settings of
-/// train, each with its layer; then the model and its cut.
+/// Returns the text of a stage. "config" begins with the use of each key of --config (checked before, also against
+/// train) and the settings of train, each with its layer; then follow the model and its cut.
 Outcome stage_outcome(const ModelSpec& spec, const Shape& extents, const Options& o, const std::string& tpu,
                       const Context& context) {
   nlohmann::ordered_json json = {{"stage", o.stage}};
@@ -96,7 +96,7 @@ RunCommand add(CLI::App& app) {
     std::optional<DrawnSample> sample;
     if (!o->sample.empty()) sample = read_drawn_sample(o->sample, spec.spatial_axes());
     const bool own_size = sample && !sized;
-    if (!sized && spec.spatial_axes() == 2) o->size = "128x128";  // the least that a pyramid takes
+    if (!sized && spec.spatial_axes() == 2) o->size = "128x128";  // the smallest size that a feature pyramid accepts
     const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : o->extents(spec);
     spec = o->planned(spec, extents, {}, context);
     if (!o->draw.empty())

@@ -1,4 +1,4 @@
-// voxshard help: the help of a command, and the lists that the program works by: options, codes, exit codes, formats.
+// voxshard help: the help of a command, and the program's lists: options, codes, exit codes, formats.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -19,9 +19,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr std::size_t kWidth = 110;  // letters of a line, but for a word that is longer
+constexpr std::size_t kWidth = 110;  // characters per line, except for longer words
 
-/// Columns to the left; the last one is wrapped below itself. Rows have equally many columns.
+/// Formats left-aligned columns; the last one is wrapped. All rows have the same number of columns.
 std::string wrapped_table(const Rows& rows) {
   std::string text;
   const std::size_t last = rows.front().size() - 1;
@@ -49,7 +49,7 @@ std::vector<CLI::App*> subcommands_of(CLI::App& root) {
   return root.get_subcommands([](CLI::App*) { return true; });
 }
 
-/// {"-o", "--output"}, or {"WORK"} for what is given without a dash.
+/// Returns the names {"-o", "--output"} of an option, or {"WORK"} of a positional argument.
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   if (option.get_positional()) {
@@ -62,10 +62,10 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   return names;
 }
 
-/// The shortest name of an option with a short one, else the first.
+/// Returns the first name of an option, which is the short one if it has any.
 std::string option_text(const CLI::Option& option) { return names_of(option).front(); }
 
-/// Whether every command has the option, with the same words.
+/// True when every command has the option with the same description.
 bool is_of_all(const CLI::Option& option, const std::vector<CLI::App*>& commands) {
   return std::ranges::all_of(commands, [&](const CLI::App* command) {
     const CLI::Option* same =
@@ -74,12 +74,12 @@ bool is_of_all(const CLI::Option& option, const std::vector<CLI::App*>& commands
   });
 }
 
-/// A row per command and group of options; a group that an earlier command has alike names that command.
+/// Lists a row per command and group of options; a group equal to that of an earlier command refers to that command.
 Outcome list_options(CLI::App& root) {
   const auto commands = subcommands_of(root);
   Outcome outcome;
   Rows rows;
-  std::map<std::string, std::string> first_with;  // the command, by a group with its options
+  std::map<std::string, std::string> first_with;  // the first command with a group, by the group and its options
   const auto add = [&](const std::string& name, const CLI::App& app, bool of_all) {
     Json& json = outcome.json[name] = Json::array();
     for (const std::string& group : app.get_groups()) {
@@ -159,7 +159,7 @@ constexpr Topic kTopics[] = {
 
 Outcome say(std::string text) { return {.json = {{"help", text}}, .text = std::move(text)}; }
 
-/// The same as `voxshard --help`, and the topics. Not root.help(), which is that of the command that was chosen.
+/// Prints `voxshard --help` and the topics. It avoids root.help(), which prints the help of the chosen command.
 Outcome general_help(CLI::App& root) {
   Rows rows;
   for (const Topic& topic : kTopics) rows.push_back({std::string("  voxshard help ") + topic.name, topic.what});

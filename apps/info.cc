@@ -1,4 +1,4 @@
-// voxshard info: what the headers of volumes, images, data sets and videos say.
+// voxshard info: prints the headers of volumes, images, data sets and videos.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"

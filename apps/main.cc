@@ -1,5 +1,5 @@
-// The `voxshard` command: a table of subcommands and the options they all have. Only apps reads argv, prints results
-// (results.cc) and picks exit codes. A subcommand is its file and its line in the table.
+// The `voxshard` command: a table of subcommands and the options common to all. Only apps reads argv, prints results
+// (results.cc) and picks exit codes. A subcommand consists of its file and its line in the table.
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -24,7 +24,7 @@
 #include "libcore/ranks/launcher.h"
 #include "pipelines/settings/original_keys.h"
 
-// One line per subcommand, in the order of a user's work.
+// One line per subcommand, in the order of a typical workflow.
 #define VOXSHARD_COMMANDS(X) \
   X(demo)                    \
   X(info)                    \
@@ -78,7 +78,7 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
       ->group(group);
 }
 
-/// All subcommands with their options.
+/// Adds all subcommands with their options.
 std::vector<RunCommand> add_commands(CLI::App& root, const std::vector<Command>& table, GlobalOptions& global) {
   std::vector<RunCommand> runs;
   for (const auto& command : table) {
@@ -90,21 +90,21 @@ std::vector<RunCommand> add_commands(CLI::App& root, const std::vector<Command>&
   return runs;
 }
 
-/// What a config file adds to the command line.
+/// The additions of a config file to the command line.
 struct ConfigWords {
   using Pairs = std::vector<std::pair<std::string, std::string>>;  // name and value
 
   std::vector<std::string> notes;  // keys that have no effect
-  std::set<std::string> names;     // of what it says
+  std::set<std::string> names;     // names of the options that it sets
   std::vector<KeyUse> uses;        // for explain
   Pairs for_train = {};            // the same
 };
 
-/// What train's options say against these values; nothing when they take them.
+/// Returns the error of train's options for these values; nullopt when they accept them.
 std::optional<std::string> refusal_of_train(const nlohmann::json& values, const std::vector<Command>& table) {
   CLI::App root;
   GlobalOptions unused;
-  const auto commands = add_commands(root, table, unused);  // what is parsed is kept in them
+  const auto commands = add_commands(root, table, unused);  // they own the parsed values
   std::vector<std::string> words = words_of(config_values(values, root, "train", {}));
   std::reverse(words.begin(), words.end());  // CLI11 takes the last word first
   for (const char* word : {"run", "--output", "data", "train"}) words.push_back(word);
@@ -116,7 +116,7 @@ std::optional<std::string> refusal_of_train(const nlohmann::json& values, const 
   }
 }
 
-/// Errors: kConfig naming the key whose value train refuses.
+/// Throws kConfig, naming the key, when train refuses a value.
 void require_train_takes(const nlohmann::json& values, const std::vector<KeyUse>& uses,
                          const std::vector<Command>& table) {
   const auto refusal = refusal_of_train(values, table);
@@ -134,7 +134,7 @@ bool asks_for_stage_config(const std::vector<std::string>& words) {
   return false;
 }
 
-/// The command line with the words of --config behind the subcommand's name.
+/// Returns the command line with the words of --config inserted after the subcommand's name.
 std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root,
                                      const std::vector<Command>& table, ConfigWords& said) {
   const std::string path = config_path(words);
@@ -167,7 +167,7 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
   return words;
 }
 
-/// What was typed, to go on where it was stopped.
+/// Returns the typed words, changed so that they resume a stopped run.
 std::vector<std::string> again(std::vector<std::string> words, const CLI::App& app) {
   std::erase(words, "--restart");
   if (app.get_option_no_throw("--resume") != nullptr &&
@@ -198,7 +198,7 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
     if (version) return print_version(global.json);
     const auto chosen = root.get_subcommands();
     if (chosen.empty()) throw Error(ErrorKind::kUsage, "[usage] no subcommand; try voxshard --help");
-    instruction_set();  // refuses a processor without kernels, and a value of VOXSHARD_ISA that it cannot follow
+    instruction_set();  // throws for a processor without kernels, and for an invalid or unsupported VOXSHARD_ISA
     const auto command =
         std::find_if(table.begin(), table.end(), [&](const Command& c) { return chosen[0]->get_name() == c.name; });
     ensure(command != table.end(), "the subcommand is in the table");
@@ -233,7 +233,7 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
 
 int run(const std::vector<std::string>& words) {
   const bool wants_json = std::find(words.begin(), words.end(), "--json") != words.end();
-  std::unique_ptr<Transport> transport;  // its end waits for the other ranks, when all is said
+  std::unique_ptr<Transport> transport;  // its destructor waits for the other ranks, after all output
   try {
     transport = start_transport(std::getenv);
     return as_rank(*transport, words, [&] { return run_words(words, *transport); });
@@ -249,7 +249,7 @@ int run(const std::vector<std::string>& words) {
   } catch (const std::filesystem::filesystem_error& e) {
     return report_error(
         {ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"}, wants_json);
-  } catch (const std::system_error& e) {  // also of a library that makes threads of its own
+  } catch (const std::system_error& e) {  // also from a library that starts its own threads
     const bool refused = e.code() == std::errc::resource_unavailable_try_again;
     return report_error({refused ? ErrorKind::kBudget : ErrorKind::kInternal, refused ? "E_THREADS" : "E_INTERNAL",
                          std::string(refused ? "[threads] the system refused a thread: " : "[internal] ") + e.what()},

@@ -1,4 +1,4 @@
-// The commands that cut a model have these alike: settings of the model and of its plan, a size and a batch.
+// The common part of commands that cut a model: settings of the model and of its plan, a size and a batch.
 //
 //   add_model_settings(app, o->command);
 //   add_size_settings(app, o->command, "Spatial size, D x H x W (or H x W)", "Samples");
@@ -22,9 +22,10 @@ struct ModelCommand {
   std::int64_t batch = 1;
   Settings settings;
 
-  /// The batch and the size; where none was given and the model has only one, that. Errors: as extents_from_text.
+  /// Returns the batch and the size; without a given size, the model's only one if it has just one. Errors: as
+  /// extents_from_text.
   Shape extents(const ModelSpec& spec) const;
-  /// `spec`, planned where it is to be.
+  /// Returns `spec`, with its cut planned if that was requested.
   ModelSpec planned(const ModelSpec& spec, const Shape& extents, const OptimizerOptions& optimizer,
                     const Context& context) const;
 };

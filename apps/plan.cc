@@ -1,4 +1,4 @@
-// voxshard plan: which grid, and what it costs, before the run.
+// voxshard plan: chooses a grid and prices it before the run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -87,7 +87,7 @@ std::string report_text(const PlanReport& r, bool all) {
          (all ? "" : "; --explain shows all") + "\n";
 }
 
-/// To see where the memory of the plan goes.
+/// Suggests the command that explains the memory of the plan.
 std::vector<std::string> next_command(const std::vector<std::string>& words, const Cut& cut) {
   auto next =
       next_words(words, {.name = {"explain", "--stage", "memory"}, .flags = {"--explain"}, .options = kCutOptions});
@@ -105,7 +105,7 @@ RunCommand add(CLI::App& app) {
   app.add_flag("--explain", o->explain, "Every candidate with its reason");
   return [o](const Context& context) {
     o->model.partition.clear();
-    const std::int64_t cores = std::exchange(o->model.cores, 0);  // a limit here, not a check of a partition
+    const std::int64_t cores = std::exchange(o->model.cores, 0);  // here a limit, not a check of the partition
     const ModelSpec spec = model_spec(o->model, o->batch);
     o->model.cores = cores;
     announce(o->plan, o->model, spec, o->batch, *context.progress, true);

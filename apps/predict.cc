@@ -1,4 +1,4 @@
-// voxshard predict: label maps for new volumes, objects in new images, classes of both.
+// voxshard predict: label maps for new volumes, objects in new images, or classes of either.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"

@@ -1,4 +1,4 @@
-// voxshard prepare: a data set folder to a work folder that `train` reads.
+// voxshard prepare: converts a data set folder to a work folder that `train` reads.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"

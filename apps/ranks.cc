@@ -31,16 +31,16 @@ std::string hash_of(const std::string& path) {
   try {
     return file_hash(path);
   } catch (const Error&) {
-    return "not readable";  // its reader says why
+    return "not readable";  // reported when it is read
   }
 }
 
-/// Of a configuration, which is bounded as it is read.
+/// Returns the hash of a config file; its size is bounded while reading.
 std::string hash_of_config(const std::string& path) {
   try {
     return content_hash(read_text({.path = path, .kind = ErrorKind::kConfig, .limits = kConfigLimits}));
   } catch (const Error&) {
-    return "not readable";  // its reader says why
+    return "not readable";  // reported when it is read
   }
 }
 
@@ -49,7 +49,7 @@ Facts facts_of_rank(const std::vector<std::string>& words) {
   const auto machine = machine_json();
   for (const auto& [name, value] : machine.items())
     if (name != "processor")
-      facts.emplace_back(name, value.get<std::string>());  // the same set of another maker will do
+      facts.emplace_back(name, value.get<std::string>());  // the same instruction set from another vendor is accepted
   facts.emplace_back("processor features", joined(cpu_features(), " "));
   facts.emplace_back("compiler", "g++ " __VERSION__);
   facts.emplace_back("MPI", mpi_library());
@@ -61,8 +61,8 @@ Facts facts_of_rank(const std::vector<std::string>& words) {
   return facts;
 }
 
-/// An error that need not be one of all ranks: those of options and plans are, whichever rank was the first to find
-/// them.
+/// True for an error that may concern one rank only. Errors of options and plans concern all ranks, whichever found
+/// them first.
 bool is_of_one_rank(const Error& error) { return !is_of_all_ranks(error.kind()) && !tells_of_stop(error); }
 
 int exit_code_from(const std::string& text) {
@@ -75,7 +75,7 @@ int exit_code_from(const std::string& text) {
   return code;
 }
 
-/// The processors that this process may use, as the system counts them, and the host that they are of.
+/// Returns the processors that this process may use, as numbered by the system, and their host.
 Processors own_processors() {
   Processors own;
   std::array<char, 256> host{};

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// False when nobody reads it any more (SIGPIPE). Errors: kOutput.
+/// Prints `text`; returns false when the reader is gone (SIGPIPE). Errors: kOutput.
 bool print(const std::string& text) {
   errno = 0;
   std::cout << text << std::flush;
@@ -32,23 +32,23 @@ bool print(const std::string& text) {
   return true;
 }
 
-/// Letters that steer a screen are spelled out, which JSON reads as the same.
+/// Serialises JSON; escapes characters that control a terminal, which JSON parses as the same text.
 std::string json_text(const Json& json) {
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (find_steering(text, 0, "\n") == std::string::npos) return text;
   return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-/// Of a command that ends with an error anyway, whose code says more than that of an output.
+/// Prints the error as JSON and ignores a failure to write, since the exit code of the error is more useful.
 void try_print_error(const char* kind, const char* code, const std::string& message, int exit_code) {
   std::cout << json_text({{"error", {{"kind", kind}, {"code", code}, {"message", message}, {"exit_code", exit_code}}}})
             << std::flush;
 }
 
-/// Where another rank was asked to stop, this process has no signal.
+/// Returns the exit code of an interruption: SIGTERM's when only another rank received a signal.
 int stop_exit_code() { return interrupted_exit_code(stop_signal() != 0 ? stop_signal() : SIGTERM); }
 
-/// Later lines do not begin where ours do: a line end in the name of a file forges none.
+/// Indents all lines but the first, so that a line break in a file name cannot forge a message of ours.
 std::string indented(std::string text) {
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.replace(at, 1, "\n  ");
   return text;

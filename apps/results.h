@@ -1,5 +1,5 @@
-// What the program says at its end: the result of a subcommand, or the one error, for people or as a JSON document.
-// Texts keep to letters that do not steer a screen.
+// The final output of the program: the result of a subcommand, or the one error, for people or as a JSON document.
+// Texts contain no characters that control a terminal.
 //
 //   return print_outcome(outcome, json);            // the exit code
 //   return report_error(Error(...), json);
@@ -17,19 +17,19 @@ class Success;
 
 namespace voxshard {
 
-/// The report of a task as what its command hands back.
+/// Converts the report of a task to the result of its command.
 Outcome outcome(const TaskReport& report);
 
-/// All that stands on standard output. Each returns the exit code. Errors: kOutput when it does not take it, as a full
-/// disk.
+/// Write everything that goes to standard output. Each returns the exit code. Errors: kOutput when the write fails, as
+/// on a full disk.
 int print_outcome(const Outcome& outcome, bool json);
 int print_version(bool json);
-/// --help, as CLI11 tells of it.
+/// Prints the help requested by --help, as formatted by CLI11.
 int print_help(const CLI::App& root, const CLI::Success& help);
 
-/// On standard error, and with `json` as a document on standard output. Each returns the exit code.
+/// Reports an error on standard error, and with `json` also as a document on standard output. Returns the exit code.
 int report_error(const Error& error, bool json);
-/// Of a command that was stopped and has nothing to tell.
+/// Likewise reports the interruption of a command without a result.
 int report_stop(bool json);
 
 }  // namespace voxshard

@@ -1,4 +1,4 @@
-// The context that a command runs in.
+// The context in which a command runs.
 //
 //   const RunContext run = run_context(context, options->resources);
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace voxshard {
 
-/// With the threads and processes of the program, and what --memory and --host-memory grant.
+/// Returns the context with the program's threads and processes, and the limits of --memory and --host-memory.
 inline RunContext run_context(const Context& context, RunResources resources) {
   resources.threads = context.threads, resources.transport = context.transport;
   return RunContext(*context.progress, resources);

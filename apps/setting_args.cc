@@ -9,7 +9,7 @@
 namespace voxshard {
 namespace {
 
-/// An option that takes what CLI11 takes for a value of this type; the row parses it.
+/// Adds an option that accepts what CLI11 accepts for this type; the row of the setting parses it.
 template <class Value>
 CLI::Option* typed_option(CLI::App& app, const std::string& names, const CLI::callback_t& say,
                           const std::string& help) {
@@ -54,7 +54,7 @@ void add(CLI::App& app, Settings& settings, const Settings::Entry& entry) {
   std::string names = "--" + row.name;
   for (const std::string& other : row.other_names) names += ",--" + other;
   const CLI::callback_t say = [&settings, &row](const CLI::results_t& words) {
-    if (!parsed(row, words)) return false;  // CLI11 then says which option it is
+    if (!parsed(row, words)) return false;  // CLI11 then names the option
     settings.say(Layer::kCommandLine, row.name, words);
     return true;
   };

@@ -1,4 +1,4 @@
-// voxshard train: prepared volumes, or images with boxes, to a run folder with checkpoints.
+// voxshard train: trains on prepared volumes, or on images with boxes, and writes a run folder with checkpoints.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -24,7 +24,7 @@ std::string report_text(const TrainReport& r, const std::string& run) {
          (r.ranks.empty() ? to_text(r.memory) : memory_text_of_ranks(r.ranks));
 }
 
-/// To predict what the model has not seen; none where there is no such thing.
+/// Suggests predicting data that the model has not seen; empty when there is none.
 std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
   if (report.unseen.data.empty()) return {};
   std::vector<std::string> words = {"predict", o.run.string(), report.unseen.data.string(), "-o",
@@ -46,7 +46,8 @@ RunCommand add(CLI::App& app) {
     const TrainOptions& o = train->options;
     if (o.run.empty() && !o.resume) throw Error(ErrorKind::kUsage, "[usage] --output is required; try --help");
     train->settings.came_from_config(context.of_config);
-    const TrainReport report = run_train(*train, context.threads, context.transport, *context.progress);
+    const TrainReport report =
+        run_train(*train, {.threads = context.threads, .transport = context.transport}, *context.progress);
     return Outcome{.json = report.to_json(),
                    .text = report_text(report, o.run.string()),
                    .exit_code = report.left_out > 0 ? kExitPartial : kExitOk,

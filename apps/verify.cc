@@ -1,4 +1,4 @@
-// voxshard verify: the partitioned model against the uncut one.
+// voxshard verify: compares the partitioned model with the uncut one.
 #include <CLI/CLI.hpp>
 #include <iomanip>
 #include <sstream>
@@ -6,6 +6,7 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/model_command.h"
+#include "apps/run_context.h"
 #include "apps/setting_args.h"
 #include "apps/words/next_words.h"
 #include "pipelines/commands/run_verify.h"
@@ -26,7 +27,7 @@ std::string significant(double value) {
   return out.str();
 }
 
-/// " on core 3 of rank 1 on node-b".
+/// Returns the place of a difference: " on core 3 of rank 1 on node-b".
 std::string place_text(const LayerDifference& difference) {
   const std::string core = difference.core < 0 ? "" : " on core " + std::to_string(difference.core);
   if (difference.rank.empty()) return core;
@@ -73,20 +74,16 @@ RunCommand add(CLI::App& app) {
                  "all voxels (sampled), on all (reference), or nothing (fast)")
       ->capture_default_str();
   return [o](const Context& context) {
-    VerifyOptions options{.spec = model_spec(o->model, o->batch),
-                          .seed = o->seed,
-                          .threads = context.threads,
-                          .host_budget_bytes = o->plan.host_budget_bytes,
-                          .oracle = oracle_from_name(o->oracle),
-                          .transport = context.transport,
-                          .progress = context.progress};
+    VerifyOptions options{
+        .spec = model_spec(o->model, o->batch), .seed = o->seed, .oracle = oracle_from_name(o->oracle)};
     announce(o->plan, o->model, options.spec, o->batch, *context.progress);
     options.extents = o->extents(options.spec);
     options.spec =
         broadcast_spec(*context.transport, [&] { return o->planned(options.spec, options.extents, {}, context); });
     if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)
       options.grids = grids_to_verify(options.extents);
-    const VerifyReport report = run_verify(options);
+    const VerifyReport report =
+        run_verify(options, run_context(context, {.host_budget_bytes = o->plan.host_budget_bytes}));
     return Outcome{.json = to_json(report),
                    .text = report_text(report),
                    .exit_code = report.equal() ? kExitOk : kExitMismatch,

@@ -1,4 +1,4 @@
-// An error that a test waits for.
+// An error that a test expects.
 //
 //   expect_error(ErrorKind::kUsage, "--resume", [&] { run_train(options, progress); });
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace voxshard {
 
-/// `act` throws an Error of that kind with `piece` in its text.
+/// Expects `act` to throw an Error of that kind with `piece` in its text.
 template <class Act>
 void expect_error(ErrorKind kind, const std::string& piece, Act act) {
   try {

@@ -1,4 +1,4 @@
-// An empty folder of a test, removed at the end with all that is in it.
+// An empty folder for a test, removed with its contents at the end.
 //
 //   const ScratchFolder folder("records");
 //   run_voxshard("info " + (folder / "a.nii"));       write_bytes(folder.path() / "a.nii", bytes);
@@ -16,7 +16,7 @@ namespace voxshard {
 
 class ScratchFolder {
  public:
-  /// `name`: a part of its name, for who looks at it while the test runs.
+  /// `name`: a part of the folder's name, for people who look at it while the test runs.
   explicit ScratchFolder(const std::string& name = "test",
                          const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
     std::string path = parent / ("voxshard_" + name + "_XXXXXX");
@@ -35,7 +35,7 @@ class ScratchFolder {
   const std::filesystem::path& path() const { return path_; }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
-  /// How many files and folders lie in it.
+  /// Returns the number of files and folders in it.
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
   }
@@ -44,7 +44,7 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-/// The whole of a file; empty when there is none.
+/// Returns the contents of a file; empty when there is none.
 inline std::string read_bytes(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

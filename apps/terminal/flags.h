@@ -1,4 +1,4 @@
-// Texts from below name a command's option by its field: "{fold} is 9". Only here it becomes what is typed.
+// Messages of the libraries name an option by its field: "{fold} is 9". Here it is replaced by the option as typed.
 //
 //   with_flags("choose another with {output}")   // "choose another with -o"
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace voxshard {
 
-/// `text` with {name} as --name, and {output} as -o. Braces around anything else stay.
+/// Returns `text` with {name} replaced by --name, and {output} by -o. Braces around anything else stay.
 inline std::string with_flags(std::string_view text) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz-";
   std::string out;
@@ -30,8 +30,7 @@ inline std::string with_flags(std::string_view text) {
   return out;
 }
 
-/// The same for a command's words, of which only those that are nothing but {name} change: others may be names of
-/// files.
+/// The same for the words of a command; only words that consist of {name} alone change, since others may be file names.
 inline std::vector<std::string> with_flags(std::vector<std::string> words) {
   for (std::string& word : words)
     if (word.starts_with('{') && word.ends_with('}')) word = with_flags(std::string_view(word));

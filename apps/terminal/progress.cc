@@ -46,7 +46,7 @@ void TerminalProgress::update(std::string_view stage, std::int64_t done, std::in
   const bool other = stage != stage_;
   Pace& pace = paces_[std::string(stage)];
   if (done < pace.done()) {
-    if (!other && done > pace.begun_at()) return;  // of several threads, which need not come in order
+    if (!other && done > pace.begun_at()) return;  // reports of several threads may arrive out of order
     pace = {};
   }
   if (other && on_bar_line_ && !stage_.empty()) std::fputc('\n', stderr);

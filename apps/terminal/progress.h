@@ -1,5 +1,5 @@
 // Progress for people, on standard error: a bar with rate and remaining time on a terminal, one plain line every few
-// seconds elsewhere (log files stay short). Log lines are written at once. Knows whether the user asked to stop.
+// seconds elsewhere (log files stay short). Log lines are written at once. Also reports whether the user asked to stop.
 //
 //   TerminalProgress progress({.quiet = false});
 //   progress.update("prepare", 3, 12, "liver_03");   // prepare [=====>        ] 3/12  1.5/s  6 s left  liver_03
@@ -26,15 +26,15 @@ class TerminalProgress : public Progress {
   explicit TerminalProgress(Options options);
   ~TerminalProgress() override;
 
-  /// The first thing on the screen, before anything is read: "train ...". A log file gets it only of a command that is
-  /// `long_`.
+  /// Shows the first line, before anything is read: "train ...". A log file gets it only for a `long_` command.
   void starting(std::string_view command, bool long_);
-  /// A stage that is left and comes again goes on, with its pace, or begins anew when less is done than before.
+  /// Shows the progress of a stage. A stage that was left and comes again continues with its pace, or starts anew when
+  /// less is done than before.
   void update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) override;
   void log(std::string_view line) override;
   void warn(std::string_view line) override;
   bool stop_requested() const override;
-  /// Leaves the bar's line, so that what follows starts on a new one.
+  /// Ends the bar's line, so that later output starts on a new one.
   void finish();
 
  private:

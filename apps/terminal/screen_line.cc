@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kWidestBar = 24, kNarrowestBar = 6, kShortestText = 8;
 
-/// A character of UTF-8: where it ends and how many columns it takes.
+/// A UTF-8 character: the index of its end and its width in columns.
 struct Letter {
   std::size_t end;
   int columns;
@@ -24,7 +24,7 @@ Letter letter_at(const std::string& text, std::size_t at) {
   const std::size_t bytes = byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
   return {std::min(at + bytes, text.size()),
           byte > 0xE1 || (byte == 0xE1 && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0x84)
-              ? 2  // from U+1100 on, where the wide ones begin
+              ? 2  // wide characters begin at U+1100
               : 1};
 }
 

@@ -10,7 +10,7 @@ namespace {
 std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  if (find_steering(word) != std::string::npos) {  // $'...' knows \n, \' and \x1b
+  if (find_steering(word) != std::string::npos) {  // $'...' supports \n, \' and \x1b
     std::string escaped;
     for (char ch : word) escaped += (ch == '\'' || ch == '\\' ? "\\" : "") + std::string(1, ch);
     return "$'" + plain_text(escaped) + "'";

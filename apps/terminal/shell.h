@@ -1,5 +1,4 @@
-// A command line as it is typed: what is suggested to go on with can be pasted into a shell, whatever the names of
-// files.
+// Quotes a command line as it would be typed: a suggested command can be pasted into a shell, whatever its file names.
 //
 //   shell_line({"prepare", "my data", "-o", "work"});   // prepare 'my data' -o work
 #pragma once
@@ -9,7 +8,7 @@
 
 namespace voxshard {
 
-/// The words with blanks between them, quoted where a POSIX shell would read anything else into them.
+/// Returns the words separated by blanks, quoted where a POSIX shell would otherwise interpret them.
 std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace voxshard

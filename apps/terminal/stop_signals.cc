@@ -12,8 +12,8 @@ namespace {
 
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-// What the handler says; whole before `announced` is set, never changed after it, and never destroyed: a signal may
-// come while the program ends.
+// The texts that the handler writes. They are complete before `announced` is set, never change afterwards and are never
+// destroyed, since a signal may arrive while the program ends.
 struct Words {
   std::string first, second, document_of_hup, document_of_int, document_of_term;
 };
@@ -22,7 +22,7 @@ bool saves = false;
 std::atomic<bool> announced{false};
 std::atomic<int> caught_signal{0};
 
-/// Without a buffer and without a lock: a handler may call it.
+/// Writes without a buffer and without a lock, so that a signal handler may call it.
 void write_to(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
@@ -40,7 +40,7 @@ std::string_view document_of(int signal) {
   return signal == SIGHUP ? words.document_of_hup : signal == SIGINT ? words.document_of_int : words.document_of_term;
 }
 
-/// Nothing is written: that would only bring the next one.
+/// Writes nothing, since a write would raise the next SIGPIPE.
 void on_broken_pipe(int) {
   int none = 0;
   const bool first = caught_signal.compare_exchange_strong(none, SIGPIPE);
@@ -75,7 +75,7 @@ void catch_stop_signals() {
     action.sa_handler = signal.number == SIGPIPE ? on_broken_pipe : on_stop_signal;
     sigaction(signal.number, &action, nullptr);
   }
-  std::signal(SIGXFSZ, SIG_IGN);  // writing fails with EFBIG, and its error says which file
+  std::signal(SIGXFSZ, SIG_IGN);  // a write then fails with EFBIG, and its error names the file
 }
 
 void on_stop(const StopNotice& notice) {

@@ -1,8 +1,8 @@
-// Ctrl-C, SIGTERM, SIGHUP (the terminal is gone) and SIGPIPE (nobody reads what is printed any more): the first one is
-// answered on the screen at once, and asks the command to save what is whole and to end; where nothing is worth saving
-// it ends the process itself. A second one ends it in any case, but for SIGPIPE, which comes with every line that is
-// not read. No end leaves a torn file or a temporary one. A file that grows beyond the limit of the process (SIGXFSZ)
-// is an output that cannot be written, as on a full disk.
+// Handles Ctrl-C, SIGTERM, SIGHUP (the terminal is gone) and SIGPIPE (the reader of the output is gone). The first
+// signal is confirmed on the screen at once and asks the command to save complete results and to end; if nothing is
+// worth saving, the handler ends the process. A second one ends it in any case, except SIGPIPE, which comes with every
+// line that is not read. Neither way leaves an incomplete or temporary file. A file that grows beyond the limit of the
+// process (SIGXFSZ) is reported as an output that cannot be written, as on a full disk.
 //
 //   catch_stop_signals();
 //   on_stop({.saves = "the last whole step is saved; go on with --resume"});
@@ -15,7 +15,8 @@
 
 namespace voxshard {
 
-/// 128 + the signal's number, as a shell counts: 129 for SIGHUP, 130 for Ctrl-C, 141 for SIGPIPE, 143 for SIGTERM.
+/// Returns 128 + the signal's number, as a shell does: 129 for SIGHUP, 130 for Ctrl-C, 141 for SIGPIPE, 143 for
+/// SIGTERM.
 constexpr int interrupted_exit_code(int signal) { return 128 + signal; }
 
 struct StopSignal {
@@ -34,18 +35,18 @@ inline constexpr std::array<StopSignal, 4> kStopSignals = {{
 }};
 
 struct StopNotice {
-  std::string saves;   // what the command does when it is asked to stop; empty: it ends at once
-  std::string leaves;  // then: what stays
+  std::string saves;   // message about what the command saves when it is asked to stop; empty: it ends at once
+  std::string leaves;  // message about what remains when it ends at once
   bool quiet = false;  // nothing on the screen
-  bool json = false;   // where it ends at once: with an error's document on standard output
+  bool json = false;   // when it ends at once: print an error document on standard output
 };
 
-/// From now on these signals are caught. Until on_stop() they end the process at once. Who has told the process to
-/// ignore SIGHUP or SIGPIPE, as nohup does, is obeyed.
+/// Starts to catch these signals. Until on_stop() they end the process at once. SIGHUP or SIGPIPE stay ignored if the
+/// parent process set them so, as nohup does.
 void catch_stop_signals();
-/// What holds for the command that runs; called once, before it.
+/// Sets the notice for the command; called once, before it runs.
 void on_stop(const StopNotice& notice);
-/// The signal that asked to stop, 0 when none did.
+/// Returns the signal that asked to stop, 0 if there was none.
 int stop_signal();
 
 }  // namespace voxshard

@@ -31,7 +31,7 @@ bool is_given(const CLI::Option& option, const std::vector<std::string>& words) 
   return std::any_of(words.begin(), words.end(), names_it);
 }
 
-/// Every key that a config file may have at its top level.
+/// Returns every key that a config file may have at its top level.
 std::vector<std::string> known_keys(const std::vector<const CLI::App*>& apps) {
   std::vector<std::string> keys = reference_model_keys();
   for (const auto* app : apps)
@@ -43,7 +43,7 @@ std::vector<std::string> known_keys(const std::vector<const CLI::App*>& apps) {
 std::string value_text(const std::string& key, const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float() && !std::isfinite(value.get<double>()))
-    return std::to_string(value.get<double>());  // JSON has no word for it
+    return std::to_string(value.get<double>());  // JSON cannot express it
   if (value.is_boolean() || value.is_number()) return value.dump();
   if (!value.is_array() || value.empty())
     throw Error(ErrorKind::kConfig, "[config] the value of \"" + key + "\" is " + value.dump() +
@@ -82,7 +82,7 @@ ConfigValues config_values(const nlohmann::json& config, const CLI::App& root, c
   const CLI::App* chosen = find_app(subcommand);
   ensure(chosen != nullptr, "the subcommand is in the table");
 
-  nlohmann::json values = nlohmann::json::object();  // by long name, sections over the top level
+  nlohmann::json values = nlohmann::json::object();  // by long name; sections override the top level
   const auto take = [&](const CLI::App& app, const std::string& key, const nlohmann::json& value) {
     if (const auto* option = find_option(app, key)) values[option->get_lnames().at(0)] = value;
   };

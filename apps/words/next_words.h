@@ -1,5 +1,5 @@
-// The command that comes after another one on the same model: its words with another name, without what only the first
-// understands.
+// Derives a follow-up command for the same model: the same words with another name, without options that only the first
+// command has.
 //
 //   next_words({"plan", "--size", "64x64x64", "--explain"}, {.name = {"verify"}, .flags = {"--explain"}});
 //   // {"verify", "--size", "64x64x64"}
@@ -12,12 +12,12 @@
 namespace voxshard {
 
 struct NextCommand {
-  std::vector<std::string> name;       // {"bench", "step"}: in place of the first word
+  std::vector<std::string> name;       // {"bench", "step"}: replaces the first word
   std::set<std::string> flags = {};    // words to leave out
   std::set<std::string> options = {};  // options to leave out with their values, as --name VALUE or --name=VALUE
 };
 
-/// --json and --quiet are left out too.
+/// Returns the words of the next command; --json and --quiet are left out too.
 std::vector<std::string> next_words(const std::vector<std::string>& words, const NextCommand& next);
 
 /// The options that cut a model, in the words of the command line.

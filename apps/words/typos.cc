@@ -15,7 +15,7 @@ std::vector<std::string> long_options(const CLI::App& app) {
   return names;
 }
 
-/// What other programs call it.
+/// Names that other programs use for our options.
 constexpr struct {
   const char *name, *ours;
 } kElsewhere[] = {
@@ -23,7 +23,8 @@ constexpr struct {
     {"iterations", "--steps"}, {"workers", "--threads"},
 };
 
-/// What a name that `app` does not have might be: one of its own, another program's, another subcommand's.
+/// Suggests an option for a name that `app` does not have: one of its own, another program's name, or another
+/// subcommand's.
 std::string option_meant(const CLI::App& app, const CLI::App& root, const std::string& name) {
   if (const auto likely = likely_name(name, long_options(app))) return "; did you mean --" + *likely + "?";
   for (const auto& [theirs, ours] : kElsewhere)
@@ -45,7 +46,7 @@ std::optional<std::string> typo_text(const std::vector<std::string>& words, cons
   const auto apps = root.get_subcommands([](const CLI::App*) { return true; });
   const CLI::App* app = &root;
   for (const std::string& word : words) {
-    if (word == "--") break;  // what follows are values
+    if (word == "--") break;  // the words that follow are values
     if (word.starts_with("--")) {
       const std::string name = word.substr(2, word.find('=') - 2);
       const auto names = long_options(*app);

@@ -1,4 +1,4 @@
-// What was probably meant by a word of the command line that nobody knows.
+// Suggests the intended subcommand or option for an unknown word of the command line.
 //
 //   typo_text({"trian", "work", "-o", "run"}, root);     // "there is no subcommand trian; did you mean train?"
 //   typo_text({"train", "work", "--stps=5"}, root);      // "train has no option --stps; did you mean --steps?"
@@ -14,7 +14,8 @@ class App;
 
 namespace voxshard {
 
-/// Of the first subcommand or long option that does not exist; nothing when all do. `words` are those that were typed.
+/// Returns the message for the first subcommand or long option that does not exist; nullopt when all exist. `words`: as
+/// typed.
 std::optional<std::string> typo_text(const std::vector<std::string>& words, const CLI::App& root);
 
 }  // namespace voxshard

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Json = nlohmann::ordered_json;
 
-/// The index of what has an id.
+/// Position of an image or category in its list, by id.
 using Indices = std::map<std::int64_t, std::size_t>;
 
 template <class Item>

@@ -17,9 +17,10 @@
 
 namespace voxshard {
 
-/// Boxes as they are written; `file` is the image's "file_name". A size or area that is not stated is 0 or that of the
-/// box. Errors: kInput for a file that is missing, not JSON, or without the lists "images" and "categories". An entry
-/// that cannot be used is a note.   Cost: the file as text and as values in memory, without its segmentations.
+/// Reads the boxes as they are written; `file` is the image's "file_name". A missing image size becomes 0, a missing
+/// area that of the box. Errors: kInput for a file that is missing, not JSON, or without the lists "images" and
+/// "categories". An entry that cannot be used becomes a note.   Cost: the file as text and as values in memory, without
+/// its segmentations.
 DetectionDataset read_coco(const std::filesystem::path& path);
 
 struct CocoResults {
@@ -34,14 +35,14 @@ CocoResults read_coco_results(const std::filesystem::path& path, const Detection
 /// One entry of such a list: the box to a hundredth of a pixel, the score to six digits.
 nlohmann::ordered_json coco_result(const ScoredBox& box, std::int64_t image_id, std::int64_t category_id);
 
-/// A file of such a list, for require_output_file.
+/// Describes files of such a list, for require_output_file.
 OutputKind coco_results_file();
 
 /// Writes annotations, whole or not at all; boxes and areas to a hundredth of a pixel. Errors: kOutput.
 void write_coco(const std::filesystem::path& path, const DetectionDataset& dataset);
 
-/// Its files in a folder, or in annotations below it, are annotations.json, _annotations.coco.json, instances*.json and
-/// coco*.json.
+/// The COCO format. Its files in a folder, or in the subfolder "annotations", are annotations.json,
+/// _annotations.coco.json, instances*.json and coco*.json.
 BoxFormat coco_format();
 
 }  // namespace voxshard

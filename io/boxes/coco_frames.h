@@ -1,4 +1,4 @@
-// Which image an entry of COCO's "images" means when it may be a frame of a video: the forms that are found.
+// Resolves an entry of COCO's "images" to an image file or a frame of a video. These forms occur in practice:
 //
 //   {"file_name": "clip.mp4#frame=17"}                                     clip.mp4#frame=17, as it is
 //   {"file_name": "clip.mp4", "frame_index": 17}                           the same; also "frame_id" or "frame"

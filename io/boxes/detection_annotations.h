@@ -1,5 +1,5 @@
-// Images with boxes, whatever file they came from: what io/boxes/coco.h and io/boxes/voc.h read and what pipelines/
-// detection_dataset.h completes. An entry that cannot be used costs itself only and leaves a note.
+// Images with boxes, independent of the file format: io/boxes/coco.h and io/boxes/voc.h read them, pipelines/
+// detection_dataset.h completes them. An entry that cannot be used is left out with a note; the others stay.
 //
 //   for (const DetectionImage& image : set.images)                 // ascending ids
 //     for (const TrueBox& b : image.boxes) set.classes[b.category].name;
@@ -25,21 +25,21 @@ struct DetectionClass {
 struct DetectionImage {
   std::filesystem::path file;          // as in the annotations; a path that can be opened once the images were found
   std::int64_t id = 0;                 // COCO's image id; 1, 2, ... by name for VOC
-  std::int64_t width = 0, height = 0;  // pixels of the upright image; 0 when neither file nor image was asked
+  std::int64_t width = 0, height = 0;  // pixels of the upright image; 0 until it was read from the file or the image
   std::vector<TrueBox> boxes;          // in the order of the file; categories are indices into the classes
 };
 
-/// What is wrong with one entry. Codes that begin with E left it out: E_ENTRY (malformed), E_DUPLICATE, E_CLASS, E_NAME
-/// (an image's name that leaves the folder), E_IMAGE (of an image that is not listed), E_BOX (not finite, without area
-/// or outside of the image), E_MISSING and E_READ (the image). Those with W kept it: W_CLIPPED, W_SIZE (the image
-/// has another size than its entry says).
+/// A problem with one entry. Codes that begin with E mean that the entry was left out: E_ENTRY (malformed),
+/// E_DUPLICATE, E_CLASS, E_NAME (the image's name leaves the folder), E_IMAGE (the image is not listed), E_BOX (not
+/// finite, without area or outside of the image), E_MISSING and E_READ (the image file). Codes that begin with W mean
+/// that the entry was kept: W_CLIPPED, W_SIZE (the image has another size than its entry says).
 struct EntryNote {
   std::string entry;  // "annotations[17]", "cells_03.png", "cells_03.xml object 2"
   std::string code;
   std::string message;
 };
 
-/// Thrown while one entry is read: what is wrong with it.
+/// Error that is thrown while one entry is read; its text describes the problem.
 struct EntryProblem : Error {
   explicit EntryProblem(std::string text, const char* code = "E_ENTRY")
       : Error(ErrorKind::kInput, code, std::move(text)) {}
@@ -55,7 +55,8 @@ void in_entry(const std::string& entry, std::vector<EntryNote>& notes, Body body
   }
 }
 
-/// Notes on entries of what may be something else altogether: the first thousand, and one that counts the others.
+/// A bounded list of notes, because a file of another kind would give one for every line: the first thousand, and one
+/// that counts the others.
 ///
 ///   BoundedNotes notes("lines");
 ///   notes.in("line 17", [&] { rows.push_back(parse_line(line)); });
@@ -74,7 +75,7 @@ class BoundedNotes {
     for (EntryNote& note : one) add(std::move(note));
   }
   void add(EntryNote note);
-  /// Those of a part, which `prefix` names ("record 3 ").
+  /// Adds the notes of a part; `prefix` ("record 3 ") goes in front of each entry's name.
   void add(const BoundedNotes& part, const std::string& prefix);
   bool empty() const { return first_.empty(); }
   std::vector<EntryNote> all() const;

@@ -1,4 +1,4 @@
-// What a detector found in a video, written frame by frame, so that memory does not grow with its length.
+// Detections in a video, written frame by frame, so that memory does not grow with the length of the video.
 //
 //   FrameResultsWriter out({.json = "found.json", .mot = "found.txt"}, {"clip.mp4", {1, 12800}, 1024, 1024}, classes);
 //   out.write({.number = 17, .pts_ticks = 8704, .seconds = 0.68, .boxes = found, .tracks = {1, 2}});
@@ -25,7 +25,7 @@
 
 namespace voxshard {
 
-/// An empty path is not written.
+/// Paths of the files to write; an empty path is left out.
 struct FrameResultFiles {
   std::filesystem::path json, coco, mot;
 };
@@ -41,7 +41,7 @@ struct FrameResult {
   std::int64_t pts_ticks = 0;
   double seconds = 0;
   std::vector<ScoredBox> boxes;
-  std::vector<std::int64_t> tracks;  // of each box; -1: none
+  std::vector<std::int64_t> tracks;  // track id of each box; -1: none
 };
 
 /// Refuses files that cannot be written or are no earlier results. Errors: as require_output_file.
@@ -56,8 +56,8 @@ class FrameResultsWriter {
   /// Errors: kInternal for a class that does not exist or lists of different lengths.
   void write(const FrameResult& frame);
 
-  /// Gives the files their names. `complete`: all frames that were asked for had their turn; else the names are those
-  /// of incomplete_path(). Errors: kOutput.
+  /// Gives the files their final names. `complete`: all requested frames were processed; else the names are those of
+  /// incomplete_path(). Errors: kOutput.
   void close(const std::vector<std::string>& notes, bool complete);
 
  private:

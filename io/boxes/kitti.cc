@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr TextLimits kKittiLimits{.bytes = 1 << 20};  // the real ones have some hundred bytes
+constexpr TextLimits kKittiLimits{.bytes = 1 << 20};  // real label files have some hundred bytes
 constexpr std::size_t kMostRows = 1000, kMostClasses = 100;
 constexpr std::size_t kLongestKittiLine = 1024, kFields = 15;
 constexpr const char* kLabels = "label_2";

@@ -18,29 +18,29 @@
 
 namespace voxshard {
 
-/// What a line says of the image. What it says of space is checked and not kept.
+/// The part of a line that concerns the image. The 3-D fields are checked and not kept.
 struct KittiRow {
   std::string type;
-  CocoBox box;  // pixels from 0, edges as they stand
+  CocoBox box;  // pixels from 0, edges as written in the file
   friend bool operator==(const KittiRow&, const KittiRow&) = default;
 };
 
-/// One line without its end: 15 fields between blanks. Errors: EntryProblem (E_ENTRY, E_NAME of the type, E_BOX without
-/// area).
+/// Parses one line without its line end: 15 fields separated by blanks. Errors: EntryProblem (E_ENTRY, E_NAME of the
+/// type, E_BOX without area).
 KittiRow parse_kitti_line(std::string_view line);
 
-/// Every FOLDER/label_2/*.txt, by name; `file` is FOLDER/image_2/NAME.png (or .jpg where only that is there). Classes
-/// are the types that occur, by name, but DontCare: such a region is a crowd of every class, in which detections do not
-/// count. An image without a label file is none of the set. A line or file that cannot be used is a note that names
-/// file and line; after a thousand, one for all others. Errors: kInput when the folder cannot be read, and E_LIMIT for
-/// more than 100 types.
+/// Reads every FOLDER/label_2/*.txt, by name; `file` is FOLDER/image_2/NAME.png (or .jpg where only that is there).
+/// Classes are the types that occur, by name, except DontCare: such a region is a crowd of every class, in which
+/// detections do not count. An image without a label file is not part of the set. A line or file that cannot be used
+/// becomes a note that names file and line; after a thousand notes, one counts all others. Errors: kInput when the
+/// folder cannot be read, and E_LIMIT for more than 100 types.
 DetectionDataset read_kitti(const std::filesystem::path& folder);
 
-/// Whether a folder has the two parts of KITTI.
+/// Returns true when a folder has the two parts of KITTI (label_2 and image_2).
 bool is_kitti_folder(const std::filesystem::path& folder);
 
-/// The names in ImageSets/SET.txt ("train", "val") of the folder or of that above, without ending; empty when there is
-/// no such file. Errors: kInput for one of more than 16 MiB.
+/// Returns the names in ImageSets/SET.txt ("train", "val") of the folder or of its parent folder, without ending; empty
+/// when there is no such file. Errors: kInput for a file of more than 16 MiB.
 std::vector<std::string> read_kitti_set(const std::filesystem::path& folder, const std::string& set);
 
 BoxFormat kitti_format();

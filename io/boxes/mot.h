@@ -22,7 +22,7 @@ struct MotRow {
   std::int64_t frame = 1;     // from 1
   std::int64_t track = -1;    // -1: not tracked
   CocoBox box;                // pixels, with a positive size
-  double confidence = 1;      // of a detection its score; in truth 0 means: do not count this one
+  double confidence = 1;      // score of a detection; in ground truth 0 means: ignore this box
   std::int64_t class_id = 0;  // from 1; 0 when the line does not say
   double visibility = 1;      // 0 to 1: the part that is not hidden or outside
   std::int64_t line = 0;      // in the file it was read from
@@ -32,26 +32,26 @@ struct MotRow {
 
 struct MotFile {
   std::vector<MotRow> rows;      // in the order of the file
-  std::vector<EntryNote> notes;  // "line 17": what was left out
+  std::vector<EntryNote> notes;  // lines that were left out, "line 17"
 };
 
-/// Fields are separated by commas or blanks, 6 to 10 of them. Ten are the form of results, whose last three are places
-/// in the world and not read. A line that cannot be used is a note: E_ENTRY, E_BOX (no area), E_DUPLICATE (a track
-/// twice in a frame); after a thousand, one for all others. Errors: kInput for a file that cannot be read, has more
-/// than 256 MiB, or holds lines but not one that can be used.
+/// Reads lines of 6 to 10 fields, separated by commas or blanks. Ten fields are the form of results; their last three
+/// are world coordinates and not read. A line that cannot be used becomes a note: E_ENTRY, E_BOX (no area), E_DUPLICATE
+/// (a track twice in a frame); after a thousand notes, one counts all others. Errors: kInput for a file that cannot be
+/// read, has more than 256 MiB, or holds lines but not one that can be used.
 MotFile read_mot(const std::filesystem::path& path);
 
-/// One line without its end. Errors: EntryProblem. Blank lines are the caller's.
+/// Parses one line without its line end. Errors: EntryProblem. The caller skips blank lines.
 MotRow parse_mot_line(std::string_view line);
 
 /// "1,2,244.75,408.25,111.50,94.00,0.912345,1,1\n": pixels to a hundredth, confidence to six digits. A class that is
-/// not said is -1.
+/// not given is written as -1.
 std::string mot_line(const MotRow& row);
 
-/// Files of such lines, for require_output_file: their numbers are written as mot_line does.
+/// Describes files of such lines, for require_output_file: their numbers are written as mot_line does.
 OutputKind mot_results_file();
 
-/// Whole or not at all. Errors: kOutput.
+/// Writes the file whole or not at all. Errors: kOutput.
 void write_mot(const std::filesystem::path& path, const std::vector<MotRow>& rows);
 
 }  // namespace voxshard

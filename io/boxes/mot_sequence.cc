@@ -40,7 +40,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-/// The value of imDir in FOLDER/seqinfo.ini; img1 when it is not said.
+/// Returns the value of imDir in FOLDER/seqinfo.ini; img1 when it is not set.
 fs::path image_folder(const fs::path& folder) {
   std::istringstream in(read_text_if_there(folder / "seqinfo.ini"));
   for (std::string line; std::getline(in, line);) {
@@ -135,7 +135,7 @@ std::vector<DetectionClass> classes_of(const fs::path& labels, const std::vector
   return classes;
 }
 
-/// The place of the item with an id in a list of rising ids.
+/// Returns the index of the item with an id in a list of ascending ids.
 template <class Item>
 std::size_t place_of(const std::vector<Item>& items, std::int64_t id, const std::string& problem, const char* code) {
   const auto at =

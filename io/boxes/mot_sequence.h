@@ -14,20 +14,19 @@
 
 namespace voxshard {
 
-/// Whether a path is a text file (.txt) or a folder with gt/gt.txt.
+/// Returns true when a path is a text file (.txt) or a folder with gt/gt.txt.
 bool is_mot_sequence(const std::filesystem::path& path);
 
-/// Every frame of the video is an image; one without lines has no objects. Frames are those of
+/// Reads a sequence. Every frame of the video becomes an image; a frame without lines has no objects. Frames come from
 ///   FOLDER    its imDir (seqinfo.ini, else img1) of numbered images, else its only video
-///   FILE.txt  the video beside it whose name is the longest that FILE begins with, else as for the folder around it
-///   (gt/gt.txt:
-///             the one above)
+///   FILE.txt  the video beside it whose name is the longest prefix of FILE, else as for the folder that holds FILE.txt
+///             (for gt/gt.txt: the folder above gt)
 /// `file` is an image or a frame address (io/image/image.h). Classes are those of labels.txt, else those that occur
-/// ("class 1"). A confidence of 0 sets `ignore`. A box of a frame or class that does not exist is a note (E_IMAGE,
+/// ("class 1"). A confidence of 0 sets `ignore`. A box of a frame or class that does not exist becomes a note (E_IMAGE,
 /// E_CLASS). Errors: kInput as read_mot, and when no frames are found or several videos could be meant.
 DetectionDataset read_mot_sequence(const std::filesystem::path& path);
 
-/// Among other text files it knows gt.txt, det.txt and *.mot.txt.
+/// The MOT format. In a folder with other text files it recognises gt.txt, det.txt and *.mot.txt.
 BoxFormat mot_format();
 
 }  // namespace voxshard

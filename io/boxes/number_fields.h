@@ -1,4 +1,4 @@
-// Fields of lines of text that are numbers: bounded, and named with the field where they are not.
+// Parses number fields of text lines with a bound; the error names the field.
 //
 //   const double left = number_field("244.75", "left");      // "has the left "x"; expected a number of at most 1e9"
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace voxshard {
 
-/// A field quoted in a message: at most 40 characters, only what every terminal and every JSON reader takes.
+/// Returns a field in quotes for a message: at most 40 characters that every terminal and JSON reader takes.
 std::string quoted_field(std::string_view field);
 
-/// Errors: EntryProblem unless the whole field is a number of at most 1e9.
+/// Returns the field as a number. Errors: EntryProblem unless the whole field is a number of at most 1e9.
 double number_field(std::string_view field, const char* name);
 
-/// Errors: EntryProblem unless it is a whole one.
+/// The same for whole numbers. Errors: EntryProblem also for a fraction.
 std::int64_t whole_field(std::string_view field, const char* name);
 
 }  // namespace voxshard

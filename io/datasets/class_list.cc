@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMostProblems = 1000, kLongestLine = 65536, kMostFields = 4;
 constexpr double kMostSeconds = 1e7;  // 116 days
 
-/// The fields of a line (RFC 4180); none when its quotes do not match.
+/// Returns the fields of a line (RFC 4180); none when its quotes do not match.
 std::optional<std::vector<std::string>> fields_of(std::string_view line) {
   std::vector<std::string> fields(1);
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -37,7 +37,7 @@ std::optional<std::vector<std::string>> fields_of(std::string_view line) {
           closed = true;
       }
       if (!closed || (at < line.size() && line[at] != ',')) return std::nullopt;
-      --at;  // the comma, if any, is the next to be seen
+      --at;  // the loop reads the comma next, if there is one
     } else {
       fields.back() += line[at];
     }
@@ -46,7 +46,7 @@ std::optional<std::vector<std::string>> fields_of(std::string_view line) {
   return fields;
 }
 
-/// All of the text as a number; none where it is not one, or out of range.
+/// Returns the whole text as a number; none when it is not a number or out of range.
 std::optional<double> seconds_of(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -93,7 +93,7 @@ class Reader {
     list.rows.push_back(std::move(entry));
   }
 
-  /// Says how many problems there are beyond those that are listed.
+  /// Adds a last problem that counts those beyond kMostProblems.
   void finish() {
     if (more_ > 0)
       list.problems.push_back({more_from_, "E_LIMIT",
@@ -103,7 +103,7 @@ class Reader {
   }
 
   ClassList list;
-  std::int64_t rows = 0;  // that are not empty
+  std::int64_t rows = 0;  // lines that are not empty
 
  private:
   struct Taken {
@@ -111,7 +111,8 @@ class Reader {
     std::int64_t line = 0;
   };
 
-  /// The line that speaks of some of the time of a row; none when it is the first, which then takes it.
+  /// Returns the line of an earlier row that overlaps this one in time; none when there is no such row, and then
+  /// records this one.
   std::optional<std::int64_t> taken(const ClassRow& row) {
     const double start = row.interval ? row.interval->start_s : 0,
                  end = row.interval ? row.interval->end_s : std::numeric_limits<double>::infinity();
@@ -123,9 +124,9 @@ class Reader {
     return std::nullopt;
   }
 
-  std::map<std::string, std::map<double, Taken>> times_;  // of a file, by start
+  std::map<std::string, std::map<double, Taken>> times_;  // by file, then by start
   std::int64_t more_ = 0;                                 // problems beyond kMostProblems
-  std::string more_from_;                                 // the first of them
+  std::string more_from_;                                 // row of the first of those problems
 };
 
 }  // namespace
@@ -144,7 +145,7 @@ ClassList read_class_list(const std::filesystem::path& path, std::int64_t most_r
     if (reader.rows > most_rows)
       throw input_error(path, "has more than " + std::to_string(most_rows) + " rows", "divide it among several lists",
                         "E_LIMIT");
-    if (reader.list.rows.empty() && reader.list.problems.size() >= kMostProblems) break;  // something else
+    if (reader.list.rows.empty() && reader.list.problems.size() >= kMostProblems) break;  // not a class list
   }
   reader.finish();
   if (reader.list.rows.empty())

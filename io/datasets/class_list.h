@@ -1,5 +1,5 @@
-// Lists of files with a class each: CSV of two columns, "file,class", or of four, "file,start,end,class": what is seen
-// from `start` to `end`, in seconds. With or without that heading; fields may be quoted.
+// Lists of files with a class each: CSV of two columns, "file,class", or of four, "file,start,end,class": the class
+// that a video shows from `start` to `end`, in seconds. The heading line is optional; fields may be quoted.
 //
 //   for (const ClassRow& row : read_class_list("train.csv").rows) open(named_path(folder, row.file));
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace voxshard {
 
-/// A part of a video, in seconds after its first frame; the end is not in it. 0 <= start_s < end_s <= 1e7.
+/// A part of a video, in seconds after its first frame; the end is excluded. 0 <= start_s < end_s <= 1e7.
 struct ClassInterval {
   double start_s = 0, end_s = 0;
 };
@@ -38,9 +38,10 @@ struct ClassList {
 
 inline constexpr std::int64_t kMostClassRows = 10'000'000;
 
-/// Files are named in one spelling: "a.png" also where the list says "./a.png". Empty lines are skipped; no two rows
-/// speak of the same time of a file, the first holds. Errors: kInput for a file that is missing, unreadable or larger
-/// than kDataLimits allows, or in which none of the first 1000 rows can be used; E_LIMIT for more than `most_rows`.
+/// Reads a list. File names are normalised: "./a.png" becomes "a.png". Empty lines are skipped. Of two rows for the
+/// same time of a file the first is kept and the other becomes a problem. Errors: kInput for a list that is missing,
+/// unreadable or larger than kDataLimits allows, or in which none of the first 1000 rows can be used; E_LIMIT for more
+/// than `most_rows`.
 ClassList read_class_list(const std::filesystem::path& path, std::int64_t most_rows = kMostClassRows);
 
 }  // namespace voxshard

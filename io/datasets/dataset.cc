@@ -1,5 +1,5 @@
 // Reading data set folders. nnU-Net v2 has channel_names and file_ending; v1 and the Decathlon have modality and labels
-// by number: there v1 keeps one file per channel ("liver_03_0000.nii.gz"), the Decathlon one file per case.
+// by number. v1 stores one file per channel ("liver_03_0000.nii.gz"), the Decathlon one file per case.
 //
 //   Dataset d = read_dataset("Task09_Spleen");
 #include "io/datasets/dataset.h"
@@ -69,7 +69,8 @@ std::map<int, std::string> by_name(const json& object, const fs::path& file) {
   return names;
 }
 
-/// Label 0 is what is outside of all classes, whatever it is called; a "background" elsewhere is a list turned round.
+/// Throws when a label other than 0 is named "background": label 0 is always the background, whatever its name, so the
+/// list is probably in reverse order.
 void require_background_first(const std::vector<std::string>& labels, const fs::path& file) {
   for (std::size_t k = 1; k < labels.size(); ++k)
     if (lower_case(labels[k]) == "background")
@@ -77,7 +78,7 @@ void require_background_first(const std::vector<std::string>& labels, const fs::
                        "\" 0; the background is 0");
 }
 
-/// nnU-Net's label of voxels that nobody annotated: no class, but the number behind all classes.
+/// Takes nnU-Net's label for voxels without annotation out of the classes: its number is the one after the last class.
 void take_ignore_label(Dataset& d, const fs::path& file) {
   for (const std::string& name : d.label_names)
     if (name != "ignore" && lower_case(name) == "ignore")
@@ -133,7 +134,7 @@ std::set<std::string> label_ids(const fs::path& folder, const std::string& endin
   return ids;
 }
 
-/// Takes a case into `cases` when its id can name files and all its files are there, else into the problems.
+/// Adds a case to `cases` when its id is a plain name and all its files exist, else to the problems.
 void take(Dataset& d, std::vector<Case>& cases, Case one, bool needs_label) {
   const auto leave_out = [&](const char* code, const std::string& reason) {
     d.problems.push_back({shown_name(one.id), code, reason});
@@ -198,7 +199,7 @@ void read_listed_cases(Dataset& d, const json& root) {
   }
 }
 
-/// v1 lists "imagesTr/x.nii.gz" too, but that file is there as x_0000.nii.gz.
+/// Returns true for v1, which also lists "imagesTr/x.nii.gz", but stores that file as x_0000.nii.gz.
 bool has_channel_files(const Dataset& d) {
   return !channel_ids(d.folder / "imagesTr", d.file_ending).empty() ||
          !channel_ids(d.folder / "imagesTs", d.file_ending).empty();

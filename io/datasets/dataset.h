@@ -1,5 +1,5 @@
-// Data set folders as the field keeps them: nnU-Net raw (v1 and v2) and Medical Segmentation Decathlon. Which one it is
-// shows in the keys of dataset.json, not in the folder's name.
+// Data set folders in the formats of the field: nnU-Net raw (v1 and v2) and Medical Segmentation Decathlon. The keys of
+// dataset.json tell which one it is, not the folder's name.
 //
 //   Dataset d = read_dataset("Dataset001_OpenKBP");
 //   for (const Case& c : d.training) read_image(c.images[0]);
@@ -23,7 +23,7 @@ struct Case {
 
 /// A case that cannot be used, and why.
 struct CaseProblem {
-  std::string id;    // as it can be shown
+  std::string id;    // made safe for a terminal
   std::string code;  // E_MISSING, E_NAME, E_DUPLICATE
   std::string reason;
 };
@@ -33,16 +33,17 @@ struct Dataset {
   std::filesystem::path folder;
   std::vector<std::string> channels;     // "CT", in channel order
   std::vector<std::string> label_names;  // by class; [0] is the background
-  std::optional<int> ignore_label;       // nnU-Net's "ignore": where nothing is known; the number behind the classes
-  std::vector<Case> training;            // sorted by id; usable ones only: every file is there
-  std::vector<Case> test;                // from imagesTs; a label when labelsTs holds it
+  std::optional<int> ignore_label;       // nnU-Net's "ignore" (voxels without annotation): one above the last class
+  std::vector<Case> training;            // sorted by id; only cases whose files all exist
+  std::vector<Case> test;                // from imagesTs; with a label where labelsTs holds one
   std::string file_ending = ".nii.gz";
-  std::vector<CaseProblem> problems;  // cases left out: a file is missing, the id is no plain name or there twice
+  std::vector<CaseProblem> problems;  // cases left out: a file is missing, the id is no plain name or occurs twice
   std::string kind;                   // "nnU-Net v2", "nnU-Net v1" or "Decathlon"
 };
 
-/// Errors: kInput for a missing folder or dataset.json, invalid JSON or missing keys; kNoCase when no training case and
-/// no test case is usable. Files are looked for, not opened; macOS "._*" files are skipped.
+/// Reads a data set folder. Errors: kInput for a missing folder or dataset.json, invalid JSON or missing keys; kNoCase
+/// when no training case and no test case is usable. Image files are searched for, not opened; macOS "._*" files are
+/// skipped.
 Dataset read_dataset(const std::filesystem::path& folder);
 
 /// Writes an nnU-Net v2 dataset.json atomically into dataset.folder (numTraining = training.size()).
@@ -50,7 +51,7 @@ void write_dataset_json(const Dataset& dataset);
 
 std::vector<std::string> case_ids(const std::vector<Case>& cases);
 
-/// One fold: what trains and what validates.
+/// One fold: the ids of the training cases and of the validation cases.
 struct Split {
   std::vector<std::string> train, val;
 };
@@ -59,10 +60,10 @@ struct Split {
 /// Errors: kConfig when there are fewer ids than folds or folds < 2.
 std::vector<Split> make_splits(std::vector<std::string> ids, int folds = 5, std::uint32_t seed = 12345);
 
-/// numpy.random.RandomState(seed).permutation(count): what the folds are cut from.
+/// Returns numpy.random.RandomState(seed).permutation(count), from which the folds are cut.
 std::vector<std::size_t> numpy_permutation(std::size_t count, std::uint32_t seed);
 
-/// splits_final.json. Errors: kInput for an unreadable or malformed file.
+/// Reads splits_final.json. Errors: kInput for an unreadable or malformed file.
 std::vector<Split> read_splits(const std::filesystem::path& path);
 void write_splits(const std::filesystem::path& path, const std::vector<Split>& splits);
 

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCopy = "copy or download the file again";
 constexpr unsigned char kUnsignedByte = 0x08;
-constexpr std::int64_t kMostInflation = 1032;  // of deflate: a byte for two codes of one bit with 258 bytes each
+constexpr std::int64_t kMostInflation = 1032;  // deflate's maximum: 2 bits give 258 bytes, 4 x 258 a byte
 constexpr unsigned kPiece = 1 << 20;
 
 struct CloseGz {
@@ -102,7 +102,7 @@ class IdxFile {
   std::int64_t file_bytes_ = 0;
 };
 
-/// The first name that is there.
+/// Returns the first usual name that exists.
 std::optional<fs::path> first_file(const fs::path& folder, const std::string& part, const std::string& what,
                                    const std::string& axes) {
   std::error_code error;

@@ -32,7 +32,7 @@ std::string python_float(double value) {
   return text;
 }
 
-/// The numbers of a class by their keys: the metrics, and what was counted, in whole voxels.
+/// One number of a class: a metric, or a count of voxels.
 struct Number {
   double value = 0;
   bool is_count = false;

@@ -16,7 +16,7 @@
 namespace voxshard {
 
 struct ClassScores {
-  std::map<std::string, double> scores;  // by the name of the metric; NaN where it says nothing
+  std::map<std::string, double> scores;  // by the name of the metric; NaN where it is undefined
   std::int64_t tp = 0, fp = 0, fn = 0, tn = 0;
 };
 
@@ -25,11 +25,11 @@ struct CaseScores {
   std::map<int, ClassScores> classes;  // foreground classes only; the same ones, with the same metrics, in every case
 };
 
-/// The text of the file. Errors: kInternal when cases differ in their classes or metrics.
+/// Returns the text of the file. Errors: kInternal when cases differ in their classes or metrics.
 std::string summary_text(const std::vector<CaseScores>& cases);
 /// Writes it atomically. Errors: kOutput.
 void write_summary(const std::filesystem::path& path, const std::vector<CaseScores>& cases);
-/// What such files are for require_output_file.
+/// Describes such files for require_output_file.
 OutputKind summary_file();
 
 }  // namespace voxshard

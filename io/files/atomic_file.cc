@@ -26,7 +26,7 @@ constexpr const char* kCheckFolder = "check that the folder exists, is writable 
 
 constexpr const char* kCheckDisk = "check the disk and its file system";
 
-/// Of make_temporary_file, read by is_temporary.
+/// The prefix of the names that make_temporary_file() makes and is_temporary() recognises.
 constexpr std::string_view kTemporary = ".tmp.";
 
 /// The error number of the first call that failed; 0 when all is on the disk.
@@ -40,11 +40,11 @@ int sync(const fs::path& path, int flags) {
   return failed;
 }
 
-/// File systems that cannot sync a folder answer so; there is nothing more that one can ask of them.
+/// Returns true for the errors of file systems that cannot sync a folder; nothing more can be done there.
 bool has_no_folder_sync(int error) { return error == EINVAL || error == ENOTSUP; }
 
-/// This machine's name as part of a file's, letters and digits, at most 16: process ids of other machines may be the
-/// same.
+/// Returns the host name for use in file names: letters, digits and _, at most 16. It is there because a process on
+/// another machine may have the same id.
 const std::string& machine_name() {
   static const std::string name = [] {
     char text[256] = {};
@@ -60,7 +60,7 @@ const std::string& machine_name() {
 /// 16 hexadecimal digits that nobody can guess.
 std::string random_part() {
   std::uint64_t bits = 0;
-  if (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) {  // a kernel that filters the call
+  if (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) {  // some kernels filter the call
     std::random_device device;
     bits = std::uint64_t{device()} << 32 | device();
   }
@@ -69,11 +69,11 @@ std::string random_part() {
   return digits;
 }
 
-/// The end of a name too long to stand behind the mark; its extensions are there.
+/// Returns the last `most_bytes` of a name that is too long to follow the prefix; they keep the extensions.
 std::string end_of(const std::string& name, std::size_t most_bytes) {
   if (name.size() <= most_bytes) return name;
   std::size_t begin = name.size() - most_bytes;
-  while (begin < name.size() && (static_cast<unsigned char>(name[begin]) & 0xc0) == 0x80) ++begin;  // within a letter
+  while (begin < name.size() && (static_cast<unsigned char>(name[begin]) & 0xc0) == 0x80) ++begin;  // inside a letter
   return name.substr(begin);
 }
 
@@ -131,7 +131,7 @@ fs::path incomplete_path(const fs::path& path) {
 }
 
 void remove_incomplete(const fs::path& path) {
-  std::error_code ignored;  // it does no harm
+  std::error_code ignored;  // a file that stays does no harm
   fs::remove(incomplete_path(path), ignored);
 }
 

@@ -13,17 +13,20 @@
 
 namespace voxshard {
 
-/// A file that will get another name: `path` has its folder and its extensions (libraries choose a format by them).
+/// A file that will be renamed to its final name: `path` has the final folder and extensions (libraries choose a format
+/// by them).
 struct TemporaryFile {
   std::filesystem::path path;
   Descriptor file;  // open to write
 };
 
 /// Makes an empty file to be renamed to `path`. Nobody can put a file or a link in its way: its name holds 64 random
-/// bits, and what has that name is not opened. It is noted as unfinished (unfinished_files.h) until it is committed or
-/// discarded. Errors: kOutput names the path and the reason.
+/// bits, and an existing file of that name is not opened. It is noted as unfinished (unfinished_files.h) until it is
+/// committed or discarded.
+/// Errors: kOutput names the path and the reason.
 TemporaryFile make_temporary_file(const std::filesystem::path& path);
-/// Whether a file has such a name, of this process or another: what is left of killed ones may be removed.
+/// Returns true when a file has such a name, from this process or another; files left by killed processes may be
+/// removed.
 ///   example: ".tmp.node1-1234-0123456789abcdef.image.nii"
 bool is_temporary(const std::filesystem::path& path);
 /// Syncs `temporary`, renames it onto `path` and syncs the folder. Errors: kOutput, also when the disk refuses to sync;
@@ -35,7 +38,7 @@ void discard_file(const std::filesystem::path& temporary);
 
 /// The name of an output that a stop cut short: "found.incomplete.json" for found.json, which is left as it is.
 std::filesystem::path incomplete_path(const std::filesystem::path& path);
-/// The output is complete now: removes what an earlier stop left of it under incomplete_path().
+/// Removes the file that an earlier, interrupted call left under incomplete_path(); for an output that is now complete.
 void remove_incomplete(const std::filesystem::path& path);
 
 /// A file that is written piece by piece, in memory that does not grow; without commit() nothing is left behind.
@@ -51,7 +54,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   std::ostream& stream() { return out_; }
-  /// `complete`: else it gets the name incomplete_path(). Errors: kOutput, also for what failed while writing.
+  /// Gives the file its final name, or incomplete_path() when `complete` is false. Errors: kOutput, also for an error
+  /// while writing.
   void commit(bool complete = true);
 
  private:

@@ -14,21 +14,22 @@
 
 namespace voxshard {
 
-/// Errors: kConfig "train.toml:12:5: …" with file, line and column; kConfig too when it is missing, ends otherwise or
-/// is beyond kConfigLimits.
+/// Reads a configuration file. Errors: kConfig "train.toml:12:5: …" with file, line and column; kConfig too when the
+/// file is missing, has another ending or exceeds kConfigLimits.
 nlohmann::json read_config(const std::filesystem::path& path);
 
 /// The first line of a text file with `word` in it, for messages; empty when there is none.
 std::string config_line(const std::filesystem::path& path, const std::string& word);
 
-/// What to do with a JSON file that others wrote.
+/// Options for reading a JSON file that another program wrote.
 struct JsonReading {
   std::function<void(std::string&)> mend;  // changes the text before it is parsed; lines must stay
   std::string left_out;                    // the name whose values are dropped, as in parse_json
   TextLimits limits = kDataLimits;
 };
 
-/// Reads a JSON file that is data, not configuration. Errors: kInput with file and line; what is beyond the limits.
+/// Reads a JSON file that is data, not configuration. Errors: kInput with file and line, also for a file that exceeds
+/// the limits.
 nlohmann::json read_json(const std::filesystem::path& path, const JsonReading& reading = {});
 
 }  // namespace voxshard

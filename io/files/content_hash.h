@@ -1,5 +1,6 @@
-// Which bytes a file or a value has, in 32 hexadecimal digits: XXH3 with 128 bits, which finds damage and change by
-// accident, at the speed of memory. It is no signature: it does not protect from somebody who wants two files to agree.
+// A hash of the bytes of a file or a value in 32 hexadecimal digits: XXH3 with 128 bits, which detects damage and
+// accidental change at the speed of memory. It is no signature: it does not protect against somebody who constructs two
+// files with the same hash.
 //
 //   std::string of_file = file_hash("images/case_03.nii");
 //   ContentHash hash;
@@ -19,13 +20,13 @@ struct XXH3_state_s;
 
 namespace voxshard {
 
-/// A hash of bytes that come in pieces; how they were cut does not matter.
+/// A hash of bytes that come in pieces; the sizes of the pieces do not matter.
 class ContentHash {
  public:
   ContentHash();
   void add(std::span<const std::byte> bytes);
   void add(std::string_view bytes);
-  /// Of all bytes so far, in XXH3's canonical order: equal to what `xxhsum -H2` prints.
+  /// Returns the hash of all bytes so far, in XXH3's canonical order, as `xxhsum -H2` prints it.
   std::string text() const;
 
  private:
@@ -37,7 +38,7 @@ class ContentHash {
 
 std::string content_hash(std::span<const std::byte> bytes);
 std::string content_hash(std::string_view bytes);
-/// Of the whole file, 1 MiB at a time. Errors: kInput when it cannot be opened or read to its end.
+/// Returns the hash of a whole file, read 1 MiB at a time. Errors: kInput when it cannot be opened or read to its end.
 std::string file_hash(const std::filesystem::path& path);
 
 }  // namespace voxshard

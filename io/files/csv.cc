@@ -1,5 +1,5 @@
-// The file is opened for each row: rows are rare (one per epoch or so), and nothing is held while a step runs. Only
-// whole rows with a newline are kept on resuming.
+// The file is opened for each row: rows are rare (about one per epoch), and no file stays open while a step runs. On
+// resuming only whole rows with a newline are kept.
 //
 //   CsvWriter::create("results.csv", {"step", "loss"}).write({std::int64_t{1}, 0.5});
 #include "io/files/csv.h"
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A spreadsheet calculates a cell that begins like this; an apostrophe makes it text.
+/// Returns true for text that a spreadsheet would evaluate as a formula; an apostrophe in front makes it text.
 bool looks_like_formula(const std::string& text) {
   return !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
 }

@@ -13,8 +13,8 @@
 
 namespace voxshard {
 
-/// One field: numbers are written in their shortest form that reads back to the same value; text is quoted when needed,
-/// and has an apostrophe in front when a spreadsheet would take it for a formula ("=1+1").
+/// One field: numbers are written in the shortest form that reads back to the same value; text is quoted when needed,
+/// and gets an apostrophe in front when a spreadsheet would take it for a formula ("=1+1").
 using CsvField = std::variant<std::int64_t, double, std::string>;
 
 class CsvWriter {

@@ -1,4 +1,4 @@
-// Which names may become a part of a path.
+// Checks of names before they become a part of a path.
 //
 //   name_problem("liver_03")   // ""
 //   name_problem("../x")       // "leads to another folder"
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is no UTF-8 cannot stand in JSON, so it would come back as another name.
+/// Returns true for valid UTF-8; JSON would change any other name.
 bool is_utf8(std::string_view name) {
   std::size_t at = 0;
   for (std::size_t bytes = 1; at < name.size() && bytes > 0; at += bytes) bytes = character_bytes(name.substr(at));

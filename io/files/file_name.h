@@ -1,5 +1,5 @@
-// Names that are read out of files (cases, images, folds) and become parts of paths. A name is one plain component:
-// whoever writes "../../x" or "/etc/x" into a data set stays inside the folder that was named on the command line.
+// Checks of names that are read from files (cases, images, folds) and become parts of paths. A name is one plain
+// component: "../../x" or "/etc/x" in a data set cannot lead outside of the folder that the command line names.
 //
 //   write_volume(named_file(work / "images", item.id, ".nii"), image);    // E_NAME for an id such as "../../x"
 //   open(named_path(folder, "train/cells_03.png"));                        // folders below are plain names too
@@ -11,29 +11,31 @@
 
 namespace voxshard {
 
-/// Of the 255 bytes that file systems allow, the rest is for endings and the mark of a temporary file.
+/// Longest name without an ending, in bytes. File systems allow 255; the rest is for endings and the prefix of
+/// temporary files.
 inline constexpr std::size_t kMostNameBytes = 200;
-/// Of a name that has its ending.
+/// Longest name with its ending, in bytes.
 inline constexpr std::size_t kMostFileNameBytes = 255;
 
-/// What keeps `name` from being one plain component of a path; empty when nothing does. Plain is: 1 to `most_bytes` of
-/// UTF-8, no slash of either kind, nothing that steers a screen (text_problem), no dot in front (hidden, "..", or one
-/// of our temporary files).
+/// Returns the reason why `name` is not one plain component of a path; empty when it is. A plain name has 1 to
+/// `most_bytes` bytes of UTF-8, no slash or backslash, no terminal control characters (text_problem) and no dot in
+/// front (hidden files, "..", and our temporary files).
 std::string name_problem(std::string_view name, std::size_t most_bytes = kMostNameBytes);
 
-/// What keeps a text from outside (the name of a class, of a data set) from being shown as it is: bytes that are no
-/// UTF-8, and what steers a screen (libcore/base/plain_text.h); empty when nothing does.
+/// Returns the reason why a text from outside (the name of a class, of a data set) cannot be printed as it is: bytes
+/// that are not UTF-8, or terminal control characters (libcore/base/plain_text.h); empty when it can.
 std::string text_problem(std::string_view text);
 
-/// The same for a path of plain names below a folder: not absolute, nothing leads upwards; "./" in front is allowed.
+/// The same as name_problem() for a path of plain names below a folder: not absolute, no ".."; "./" in front is
+/// allowed.
 std::string relative_path_problem(std::string_view path, std::size_t most_bytes = kMostNameBytes);
 
-/// Errors: kInput E_NAME for a file that was found under a name that is no UTF-8: results and lists are JSON, from
-/// which it would come back as another name.
-///   name  of the file alone, or with the folders below the one that was given
+/// Throws kInput E_NAME when the name of a file that was found is not UTF-8: results and lists are JSON, which would
+/// change such a name.
+///   name  the file's name alone, or with its folders below the given one
 void require_utf8_name(std::string_view name);
 
-/// A name for messages and tables: what steers a screen as \x1b, and about `most_bytes` of it.
+/// Returns a name for messages and tables: control characters as \x1b, cut to about `most_bytes`.
 std::string shown_name(std::string_view name, std::size_t most_bytes = 80);
 
 /// FOLDER/NAME + ENDING. Errors: kInput E_NAME when `name` is not plain.
@@ -43,7 +45,7 @@ std::filesystem::path named_file(const std::filesystem::path& folder, const std:
 /// FOLDER/PATH. Errors: kInput E_NAME as relative_path_problem.
 std::filesystem::path named_path(const std::filesystem::path& folder, const std::string& path);
 
-/// Whether a path is that folder or lies below it, links followed, and whether it is there or not.
+/// Returns true when `path` is `folder` or lies below it. Links are followed; the path need not exist.
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 }  // namespace voxshard

@@ -21,11 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLockName = ".voxshard.lock";
-constexpr off_t kMostBytes = 256;  // of a lock file: "1234 train"
-/// No link is followed, and a named pipe that lies there does not hold up who opens it.
+constexpr off_t kMostBytes = 256;  // largest lock file: "1234 train"
+/// Flags with which open() follows no link and does not block on a named pipe.
 constexpr int kNeverWaits = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
-/// "process 1234, train" of a writer that is alive; empty when the holder only reads.
+/// Returns "process 1234, train" for a writer that is alive; empty when the holder only reads.
 std::string holder(int descriptor) {
   char text[kMostBytes];
   const ssize_t bytes = ::pread(descriptor, text, sizeof text, 0);
@@ -52,7 +52,7 @@ FolderLock::FolderLock(FolderLock&& other) noexcept
 FolderLock::~FolderLock() {
   if (descriptor_ < 0) return;
   if (writes_ && ::ftruncate(descriptor_, 0) != 0) {
-    // The note stays: it is only read while the lock is held.
+    // The text in the lock file stays; it is only read while the lock is held.
   }
   ::close(descriptor_);
 }
@@ -67,7 +67,7 @@ bool FolderLock::take(int how) {
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK) return false;
     const bool has_no_locks = errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP;
-    if (how == LOCK_SH && has_no_locks) return true;  // on such a file system nobody can write by the rules either
+    if (how == LOCK_SH && has_no_locks) return true;  // no writer can lock a folder there either
     throw output_error(file_, std::string("the folder cannot be locked: ") + std::strerror(errno),
                        "choose a folder on a file system with locks");
   }
@@ -87,14 +87,14 @@ FolderLock FolderLock::writing(const fs::path& folder, const std::string& comman
     if (!lock.take(LOCK_EX))
       throw Error(ErrorKind::kOutput, "[output] " + folder.string() + " is in use by " + by_whom(lock.descriptor_) +
                                           "; wait until that has ended, or choose another folder");
-    // Whoever held it before may have removed the file as it left: then this is the lock of nothing.
+    // The process that held the lock before may have removed the file: then this lock is on a deleted file.
     if (::stat(lock.file_.c_str(), &named) != 0 || named.st_ino != opened.st_ino || named.st_dev != opened.st_dev)
       continue;
     lock.writes_ = true;
     const std::string note = (std::to_string(::getpid()) + " " + command).substr(0, kMostBytes);
     if (::ftruncate(lock.descriptor_, 0) != 0 || ::pwrite(lock.descriptor_, note.data(), note.size(), 0) < 0) {
       const std::string reason = std::strerror(errno);
-      lock.remove();  // who cannot write leaves nothing; those who wait for it look again
+      lock.remove();  // nothing is left behind; waiting processes open the file again
       throw output_error(lock.file_, reason, "check that the disk has space");
     }
     return lock;

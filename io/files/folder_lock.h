@@ -1,5 +1,5 @@
-// One writer per folder: a lock of the kernel on FOLDER/.voxshard.lock, which ends with the process that holds it,
-// however that ends. Readers share: nobody writes a folder anew while a training reads it.
+// One writer per folder: a kernel lock (flock) on FOLDER/.voxshard.lock, which is released when the process that holds
+// it ends, also by a crash. Readers share the lock: nobody overwrites a folder while a training reads it.
 //
 //   FolderLock lock = FolderLock::writing("run", "train");   // kOutput while another train is at work there
 //   FolderLock lock = FolderLock::reading("work");           // kInput while prepare is at work there
@@ -12,10 +12,11 @@ namespace voxshard {
 
 class FolderLock {
  public:
-  /// Makes the lock file when there is none, and notes process and command in it for the message of those who come too
-  /// late. Errors: kOutput when the folder is written or read by another; when it cannot be locked.
+  /// Makes the lock file when there is none, and writes process and command into it, which other processes print when
+  /// they find the folder locked. Errors: kOutput when another process writes or reads the folder, or when it cannot be
+  /// locked.
   static FolderLock writing(const std::filesystem::path& folder, const std::string& command);
-  /// Needs no right to write: a folder that cannot be written is read without a lock if it has no lock file.
+  /// Needs no write permission: a folder that cannot be written is read without a lock if it has no lock file.
   /// Errors: kInput when the folder is being written.
   static FolderLock reading(const std::filesystem::path& folder);
 
@@ -28,7 +29,7 @@ class FolderLock {
 
  private:
   explicit FolderLock(std::filesystem::path file) : file_(std::move(file)) {}
-  /// False when another holds it in a way that excludes this one.
+  /// Takes the lock; returns false when another process holds it in a conflicting mode. `how`: LOCK_SH or LOCK_EX.
   bool take(int how);
 
   std::filesystem::path file_;

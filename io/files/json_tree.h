@@ -1,7 +1,7 @@
-// JSON as values, without what nobody reads: takes the parser's events, so that what is left out takes no memory. With
-// a callback nlohmann's own tree looks through the whole list at the end of each object in it (json_sax.hpp of 3.11):
-// 300,000 annotations took three minutes. A name that is there twice in one object is refused, as in TOML and YAML:
-// nobody knows which of its values was meant, and other readers take the other one.
+// Builds JSON values from the parser's events, so that dropped values take no memory. nlohmann's own callback parser
+// scans the whole list at the end of each object in it (json_sax.hpp of 3.11): 300,000 annotations took three minutes.
+// A name that occurs twice in one object is refused, as in TOML and YAML: it is unclear which value was meant, and
+// other readers may take the other one.
 //
 //   JsonTree tree("segmentation");
 //   json::sax_parse(text, &tree);          // by io/files/structured_text.cc only
@@ -15,7 +15,7 @@
 
 namespace voxshard {
 
-/// A name that an object has twice.
+/// Thrown for a name that occurs twice in an object.
 struct JsonNameTwice {
   std::string name;
 };
@@ -24,17 +24,17 @@ class JsonTree {
  public:
   using Json = nlohmann::json;
 
-  /// `left_out`: the name whose values are dropped, in objects of any level; what they hold is still checked as JSON.
-  /// Empty: of none.
+  /// `left_out`: the name whose values are dropped, in objects of any level; they are still checked as JSON. Empty: no
+  /// value is dropped.
   explicit JsonTree(std::string left_out) : left_out_(std::move(left_out)) {}
-  // Lists and objects that are open are pointed to.
+  // Not copied: open_ points to the lists and objects that are still open.
   JsonTree(const JsonTree&) = delete;
   JsonTree& operator=(const JsonTree&) = delete;
 
-  /// What was read; once, after the last event.
+  /// Returns the tree; to be called once, after the last event.
   Json value() && { return std::move(root_); }
 
-  // The events, as nlohmann::json_sax has them.
+  // The events of nlohmann::json_sax.
   bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
   bool number_integer(Json::number_integer_t value) { return add(value); }
@@ -61,7 +61,7 @@ class JsonTree {
   }
 
  private:
-  /// Where the next value belongs; null when it is left out.
+  /// Returns the place for the next value; null when the value is dropped.
   Json* place() {
     if (open_.empty()) return &root_;
     if (open_.back() == nullptr || std::exchange(leaves_out_, false)) return nullptr;
@@ -85,9 +85,9 @@ class JsonTree {
 
   std::string left_out_;
   Json root_;
-  std::vector<Json*> open_;  // lists and objects, the innermost last; null for those that are left out
-  Json* member_ = nullptr;   // of the innermost object: where its next value belongs
-  bool leaves_out_ = false;  // the value of the last name
+  std::vector<Json*> open_;  // lists and objects, the innermost last; null for dropped ones
+  Json* member_ = nullptr;   // place for the next value of the innermost object
+  bool leaves_out_ = false;  // true: the value of the last name is dropped
 };
 
 }  // namespace voxshard

@@ -21,14 +21,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kDamaged = "remove the folder, or choose another";
 
-/// Whole lines to one list, which the reader of JSON files takes as it is.
+/// Turns the complete lines of a text into one JSON list, for the reader of JSON files.
 void lines_to_list(std::string& text) {
   text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n'));
   std::replace(text.begin(), text.end(), '\n', ',');
   text = "[" + text + "]";
 }
 
-/// A path below the folder, from a file that others may have written.
+/// Returns `text` when it is a path below the folder; manifests are not trusted.
 std::string inner_path(const std::string& text, const fs::path& manifest) {
   if (const std::string problem = relative_path_problem(text, kMostFileNameBytes); !problem.empty())
     throw input_error(manifest, "names a file outside its folder (\"" + shown_name(text) + "\" " + problem + ")",
@@ -38,7 +38,7 @@ std::string inner_path(const std::string& text, const fs::path& manifest) {
 
 constexpr const char *kRankManifest = "manifest_rank", *kRankEnding = ".jsonl";
 
-/// Those of a folder, in the order of their names.
+/// Returns the rank manifests of a folder, sorted by name.
 std::set<fs::path> rank_manifests(const fs::path& folder) {
   std::set<fs::path> found;
   std::error_code error;
@@ -50,11 +50,11 @@ std::set<fs::path> rank_manifests(const fs::path& folder) {
   return found;
 }
 
-/// A torn last line is left out.
+/// Reads one manifest file; a torn last line is skipped.
 Manifest read_lines(const fs::path& file) {
   try {
     const nlohmann::json lines = read_json(file, {.mend = lines_to_list});
-    if (lines.empty()) return Manifest{};  // killed in its first line
+    if (lines.empty()) return Manifest{};  // the command was killed while it wrote the first line
     if (const std::string problem = format_problem(lines.at(0).value("format", "")); !problem.empty())
       throw input_error(file, problem, "remove the folder and make it anew, or choose another");
     Manifest manifest;
@@ -79,7 +79,7 @@ Manifest read_lines(const fs::path& file) {
   }
 }
 
-/// 0 when it cannot be told.
+/// Returns the time of the last change in ns since 1970; 0 when it is unknown.
 std::int64_t change_time_ns(const fs::path& path) {
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0) return 0;

@@ -1,13 +1,13 @@
-// What made a folder: FOLDER/manifest.jsonl, one line of JSON for each thing that happened, written as it happens, so
-// that a killed command leaves what it did. The first line names the command and the hash of its options; "begin" says
-// that files of a part (a case, an image) are about to be written; "part" that they are whole, with what they were
-// made of.
+// The record of how a folder was made: FOLDER/manifest.jsonl, one line of JSON per event, written at once, so that a
+// killed command leaves a record of its work. The first line names the command and the hash of its options; "begin"
+// says that the files of a part (a case, an image) are about to be written; "part" says that they are complete, with
+// the hash of the data they were made from.
 //
 //   {"format":"voxshard 2","command":"prepare","options":"6f0c…","voxshard":"0.1.0"}
 //   {"begin":"case_3","files":["images/case_3.nii"]}
 //   {"part":"case_3","options":"6f0c…","data":"11d2…","files":{"images/case_3.nii":{"bytes":960352,"hash":"…","time_ns":…}}}
 //
-//   std::optional<Manifest> m = read_manifest("work");      // none: not a folder of ours
+//   std::optional<Manifest> m = read_manifest("work");      // none: no voxshard command made this folder
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ struct ManifestFile {
 };
 
 struct ManifestPart {
-  std::string options, data;                  // hashes of what it was made with, and of
+  std::string options, data;                  // hashes of the options and of the data it was made from
   std::map<std::string, ManifestFile> files;  // by path below the folder
-  bool whole = false;                         // else begun: its files may be there or not
-  std::int64_t order = 0;                     // later parts may speak of earlier ones
+  bool whole = false;                         // false: begun only, its files may exist or not
+  std::int64_t order = 0;                     // later parts may refer to earlier ones
 };
 
 struct Manifest {
@@ -40,28 +40,28 @@ struct Manifest {
   std::map<std::string, ManifestPart> parts;
 };
 
-/// None when the folder has no manifest. A torn last line is left out. Errors: kInput for one that is damaged, of
-/// another format or names files outside the folder.
+/// Reads a folder's manifest; none when there is no such file. A torn last line is skipped. Errors: kInput for a
+/// manifest that is damaged, of another format or names files outside the folder.
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder);
 
-/// What a rank other than the first writes beside the manifest while its command runs, "manifest_rank2.jsonl", in the
-/// same form. read_manifest() reads these files behind it, so that what a killed command has finished counts; the
-/// command's end, or the start of the next one, leaves none.
+/// Returns "manifest_rank2.jsonl", the file that a rank other than 0 writes beside the manifest while its command runs,
+/// in the same form. read_manifest() reads these files after the manifest, so that parts finished by a killed command
+/// count. They are removed when the command ends, or when the next one starts.
 std::string rank_manifest_name(int rank);
-/// Adds what stands in those of the folder to what a manifest of the same command says. Errors: as read_manifest().
+/// Adds the parts in the folder's rank manifests of the same command to `manifest`. Errors: as read_manifest().
 void read_rank_manifests(const std::filesystem::path& folder, Manifest& manifest);
-/// Errors: kOutput.
+/// Removes the rank manifests of a folder. Errors: kOutput.
 void remove_rank_manifests(const std::filesystem::path& folder);
 
 nlohmann::ordered_json head_line(const Manifest& manifest);
 nlohmann::ordered_json begin_line(const std::string& part, const ManifestPart& about);
 nlohmann::ordered_json part_line(const std::string& part, const ManifestPart& about);
 
-/// Size, hash and time of a file as it is now. Errors: kInput.
+/// Returns the current size, hash and time of a file. Errors: kInput.
 ManifestFile manifest_file(const std::filesystem::path& path);
-/// Whether a file is as it was noted: size and time, and where the time is another (a copy), the content.
+/// Returns true when a file has the noted size and the noted time; where the time differs (a copy), the noted content.
 bool is_unchanged(const std::filesystem::path& path, const ManifestFile& noted);
-/// The same by size and content, whatever the time.
+/// Returns true when a file has the noted size and content, whatever its time.
 bool has_content(const std::filesystem::path& path, const ManifestFile& noted);
 
 }  // namespace voxshard

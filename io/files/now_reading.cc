@@ -1,5 +1,5 @@
-// The handler runs in a broken process: it may only read what is there already and call write(), so the names stand in
-// memory that is never freed. A sanitizer's own handlers say more; they are left alone.
+// The handler runs in a broken process: it may only read existing memory and call write(), so the names are kept in
+// memory that is never freed. The handlers of a sanitizer report more and are not replaced.
 #include "io/files/now_reading.h"
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ void say(const char* text) {
   }
 }
 
-/// Whether anything was said.
+/// Writes the names of the files that are being read, by this thread or by all; returns false when there are none.
 bool say_files(bool of_this_thread) {
   bool said = false;
   for (const Slot& slot : slots) {
@@ -71,7 +71,7 @@ extern "C" void on_crash(int signal) {
     say(meaning(signal));
     say(", while no file was read: a defect of voxshard or of a library; what was written whole stays whole\n");
   }
-  ::raise(signal);  // the handler was taken off: ends the process
+  ::raise(signal);  // the default handler is set again: ends the process
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ NowReading::NowReading(const std::filesystem::path& path) {
   if (slot_ < 0) return;
   Slot& slot = slots[static_cast<std::size_t>(slot_)];
   slot.thread = pthread_self();
-  slot.name[plain_text(path.native()).copy(slot.name.data(), slot.name.size() - 1)] = '\0';  // as a screen may show it
+  slot.name[plain_text(path.native()).copy(slot.name.data(), slot.name.size() - 1)] = '\0';  // no control characters
   slot.state = kShown;
 }
 

@@ -1,6 +1,6 @@
-// Which files are being decoded right now, for the last words of a process that crashes inside a library: ITK, OpenCV,
-// libtiff and FFmpeg decode in this process, so a file that crashes one of them ends the run, and the person in front
-// of it has to know which file to leave out.
+// Keeps track of the files that are being decoded, for the crash message of a process that dies inside a library: ITK,
+// OpenCV, libtiff and FFmpeg decode in this process, so a file that crashes one of them ends the run, and the user has
+// to know which file to leave out.
 //
 //   note_crashes(STDERR_FILENO);                   // once, by apps
 //   const NowReading reading(path);                // while a library has the file
@@ -10,7 +10,7 @@
 
 namespace voxshard {
 
-/// Says that this thread reads `path` until the end of the scope. Threads: any number at once; beyond 64 files at a
+/// Notes that this thread reads `path` until the end of the scope. Threads: any number at once; beyond 64 files at a
 /// time the others are not noted.   Cost: a copy of at most 255 characters.
 class NowReading {
  public:
@@ -23,9 +23,9 @@ class NowReading {
   int slot_ = -1;
 };
 
-/// From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT write to `file_descriptor` what was being read (by the
-/// thread that crashed if it reads a file, else by any) and what to do, or without a file being read which of them it
-/// was, and then end the process as they do.
+/// Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. They write to `file_descriptor` which files were
+/// being read (by the crashed thread if it reads one, else by any thread) and what to do, or the signal when no file
+/// was being read; then the signal ends the process as usual.
 void note_crashes(int file_descriptor);
 
 }  // namespace voxshard

@@ -37,8 +37,8 @@ struct Opened {
   std::int64_t bytes = 0;
 };
 
-/// It is looked at before it is opened, because opening alone does something to some devices, and once more behind,
-/// because it may have become another.
+/// Opens a file to read. It is checked before it is opened, because opening alone has an effect on some devices, and
+/// again afterwards, because the path may have been replaced in between.
 Opened open_to_read(const fs::path& path) {
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0) return {.file = Descriptor(), .problem = not_opened()};
@@ -113,7 +113,7 @@ int append_to_file(const fs::path& path, std::string_view text, bool sync, bool 
     return 0;
   const int reason = errno;
   if (end >= 0 && ::ftruncate(file.number(), end) != 0) {
-    // A part stays; readers leave out a last line that has no end.
+    // The torn line stays; readers skip a last line without a line end.
   }
   return reason;
 }

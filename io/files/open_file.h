@@ -1,6 +1,6 @@
-// How files are opened: for reading only regular files, because a named pipe blocks whoever opens it until somebody
-// writes, and a device may never end; for appending no links, because somebody else may have put one there. Nobody else
-// opens a file (tests/structure), and libraries that open by name are asked to do so behind require_regular_file().
+// Opens files safely. Only regular files are opened for reading, because opening a named pipe blocks until somebody
+// writes, and a device may never end. Links are not followed for appending, because somebody else may have put one
+// there. No other code opens files (tests/structure); libraries that open by name do so after require_regular_file().
 //
 //   InputFile in(path);
 //   if (!in) throw input_error(path, in.problem(), "check the path and its permissions");
@@ -29,28 +29,28 @@ class Descriptor {
 
   int number() const { return number_; }  // -1: none
   int release() { return std::exchange(number_, -1); }
-  /// Another name of the same open file, for libraries that open by name: "/proc/self/fd/7".
+  /// Returns a path to the open file, for libraries that open by name: "/proc/self/fd/7".
   std::string path() const { return "/proc/self/fd/" + std::to_string(number_); }
 
  private:
   int number_;
 };
 
-/// What keeps `path` from being read as a file: "cannot be read: it is a named pipe ...", "cannot be read: Permission
-/// denied"; empty when nothing does. Follows links.
+/// Returns the reason why `path` cannot be read as a file: "cannot be read: it is a named pipe ...", "cannot be read:
+/// Permission denied"; empty when it can. Follows links.
 std::string reading_problem(const std::filesystem::path& path);
-/// Errors: kInput with reading_problem().
+/// Throws kInput with reading_problem() when there is one.
 void require_regular_file(const std::filesystem::path& path);
-/// For reading, by calls that wait for the disk. Errors: kInput as require_regular_file.
+/// Opens a file for blocking reads. Errors: kInput as require_regular_file.
 Descriptor open_regular_file(const std::filesystem::path& path);
 
-/// The bytes of a regular file as a stream, which has failed from the beginning when there is a problem().
+/// The bytes of a regular file as a stream. The stream is in a failed state from the start when there is a problem().
 class InputFile : public std::istream {
  public:
   explicit InputFile(const std::filesystem::path& path);
-  /// As reading_problem().
+  /// The text of reading_problem(); empty when the file could be opened.
   const std::string& problem() const { return problem_; }
-  /// Of the file as it was opened.
+  /// The size of the file when it was opened.
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -59,23 +59,22 @@ class InputFile : public std::istream {
   __gnu_cxx::stdio_filebuf<char> buffer_;
 };
 
-/// Text that is written to an open file, which the stream then owns.
+/// A stream that writes to an open file and owns it.
 class OutputStream : public std::ostream {
  public:
   explicit OutputStream(Descriptor file);
-  /// What was written is with the system, or the stream has failed.
+  /// Passes everything written on to the system and closes the file; a failure sets the stream's fail bit.
   void close();
 
  private:
   __gnu_cxx::stdio_filebuf<char> buffer_;
 };
 
-/// A regular file of ours, for lines at its end: made if `may_create`, never through a link. errno tells of a failure,
-/// which gives no descriptor.
+/// Opens a regular file to append to; creates it if `may_create`, never through a link. On failure the descriptor is
+/// empty and errno says why.
 Descriptor open_to_append(const std::filesystem::path& path, bool may_create = false);
 
-/// Appends all of `text`, or leaves the file as long as it was. Returns the error number of what failed; 0 when all is
-/// written.
+/// Appends all of `text`, or leaves the file as long as it was. Returns the error number; 0 when all is written.
 ///   sync  also waits until it is on the disk
 int append_to_file(const std::filesystem::path& path, std::string_view text, bool sync = false,
                    bool may_create = false);

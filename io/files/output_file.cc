@@ -1,4 +1,4 @@
-// What was there before is known by how it begins: files of ours begin with keys, or carry marks, that others do not.
+// An earlier output is recognised by its content: files of voxshard begin with keys, or carry marks, that others lack.
 //
 //   require_output_file("data/dataset.json", scores, {})   // "[output] data/dataset.json is there and ..."
 #include "io/files/output_file.h"
@@ -24,14 +24,14 @@ bool is_there(const fs::path& path, const char* name) {
   return fs::exists(path / name, unseen);
 }
 
-/// "was made by voxshard train", "is a data set"; empty for a folder that anybody may write to.
+/// Returns "was made by voxshard train" or "is a data set"; empty for a folder that any command may write to.
 std::string owner_of(const fs::path& folder) {
   if (is_there(folder, kManifestName)) {
     try {
       const auto manifest = read_manifest(folder);
       if (manifest && !manifest->command.empty()) return "was made by voxshard " + manifest->command;
     } catch (const Error&) {
-      // Damaged, and somebody's all the same.
+      // A damaged manifest protects its folder too.
     }
     return std::string("has a ") + kManifestName;
   }

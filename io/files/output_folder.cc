@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
                                      "choose a place of its own" + with_option(option));
 }
 
-/// A name in the folder that is no hidden file; empty when there is none.
+/// Returns the name of a file in the folder that is not hidden; empty when there is none.
 std::string some_file(const fs::path& folder) {
   std::error_code error;
   std::set<std::string> names;
@@ -31,7 +31,7 @@ std::string some_file(const fs::path& folder) {
   return names.empty() ? "" : *names.begin();
 }
 
-/// Of a killed call: nobody else writes here while the folder is locked.
+/// Removes the temporary files of killed calls: no other process writes here while the folder is locked.
 void remove_temporary_files(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> found;
@@ -68,14 +68,14 @@ OutputFolder::OutputFolder(FolderUse use) : use_(std::move(use)) {
   for (const fs::path& input : use_.inputs)
     if (!input.empty() && lies_in(input, use_.folder)) refuse_place(use_.folder, input, use_.option);
   require_ours();
-  std::error_code unseen;  // what cannot be looked at is refused by make_output_folder
+  std::error_code unseen;  // make_output_folder refuses a path that cannot be read
   for (fs::path at = fs::absolute(use_.folder).lexically_normal(); !fs::exists(at, unseen) && at != at.parent_path();
        at = at.parent_path())
     made_ = at;
   try {
     make_output_folder(use_.folder);
     lock_.emplace(FolderLock::writing(use_.folder, use_.command));
-    require_ours();  // again: nobody can change it any more
+    require_ours();  // again: under the lock nobody can change it any more
     auto earlier = read_manifest(use_.folder);
     log_.emplace(use_.folder, kManifestName, earlier ? std::move(*earlier) : Manifest());
   } catch (...) {
@@ -140,7 +140,7 @@ void OutputFolder::start(const FolderParts& call) {
   std::sort(going.begin(), going.end(), [](const auto& a, const auto& b) { return a.second->order > b.second->order; });
   for (auto& [name, part] : going) part->whole = false;
   manifest.command = use_.command, manifest.options = call.options;
-  // First it is said that these files no longer count, then they go: a kill in between leaves nothing to be believed.
+  // The manifest drops these files before they are removed: a kill in between leaves no file that counts as valid.
   log_->rewrite();
   started_ = true;
   remove_rank_manifests(use_.folder);
@@ -159,7 +159,7 @@ void OutputFolder::finish(const std::vector<std::string>& parts) {
   read_rank_manifests(use_.folder, manifest);
   std::erase_if(manifest.parts, [&](const auto& named) {
     if (named.second.whole) return false;
-    log_->remove_files(named.second);  // of what could not be made
+    log_->remove_files(named.second);  // files of incomplete parts
     return true;
   });
   for (auto& [name, part] : manifest.parts) part.order += static_cast<std::int64_t>(parts.size());

@@ -1,7 +1,8 @@
-// The manifest of a folder while its parts are made: what is whole, what has begun, each said in a line as it happens.
+// The manifest of a folder while its parts are made: one line is written when a part begins and one when it is
+// complete.
 //
-//   PartLog log(folder, kManifestName, manifest);       // of the process that owns the folder
-//   PartLog log(folder, 2);                             // of rank 2 of a command, which writes beside that one
+//   PartLog log(folder, kManifestName, manifest);       // for the process that owns the folder
+//   PartLog log(folder, 2);                             // for rank 2 of a command, which writes a file of its own
 //   if (!log.holds("case_1", data_hash)) {
 //     log.begin("case_1", {"images/case_1.nii"});
 //     ... write it ...
@@ -19,29 +20,30 @@
 
 namespace voxshard {
 
-/// Threads, of holds(), begin(), commit() and drop(): any number at once.
+/// Threads: any number at once may call holds(), begin(), commit() and drop().
 class PartLog {
  public:
-  /// `file`: of `folder`, whose lines these are.
+  /// `file`: the name of the manifest file in `folder`.
   PartLog(std::filesystem::path folder, const std::string& file, Manifest manifest);
-  /// Of another rank than the first, once that one has started the folder: it knows what the manifest says, and adds
-  /// lines to a file of its own, which read_manifest() reads behind it. Errors: kInput, kOutput.
+  /// The log of a rank other than 0, after rank 0 has started the folder: it reads the manifest and adds lines to a
+  /// file of its own, which read_manifest() reads after the manifest. Errors: kInput, kOutput.
   PartLog(const std::filesystem::path& folder, int rank);
 
-  /// Whether a part is there whole, of this data and with the manifest's options. Reads its files.
+  /// Returns true when a part is complete and was made from this data with the manifest's options. Reads its files.
   bool holds(const std::string& part, const std::string& data) const;
-  /// The files (paths below the folder) are about to be written; what the part was before no longer counts.
+  /// Notes that these files (paths below the folder) are about to be written; an earlier version of the part no longer
+  /// counts.
   void begin(const std::string& part, const std::set<std::string>& files);
-  /// They are written; `data` is the hash of what they were made of. Files that are not there are left out.
+  /// Notes that the files are written; `data` is the hash of the data they were made from. Missing files are left out.
   void commit(const std::string& part, const std::string& data);
-  /// The part cannot be made now: what it was before no longer counts, and its files go.
+  /// For a part that cannot be made now: an earlier version no longer counts, and its files are removed.
   void drop(const std::string& part);
 
-  /// Writes the file anew, whole: one line for each part, the later behind the earlier. Errors: kOutput.
+  /// Rewrites the whole file: one line for each part, in the order in which they were made. Errors: kOutput.
   void rewrite();
-  /// Of nobody at work in it.
+  /// The manifest; requires that no other thread uses this log.
   Manifest& manifest() { return manifest_; }
-  /// Removes the files of a part below the folder but for some. Errors: kOutput.
+  /// Removes the files of a part below the folder, except those in `but`. Errors: kOutput.
   void remove_files(const ManifestPart& part, const std::set<std::string>& but = {}) const;
 
  private:

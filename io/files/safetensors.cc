@@ -1,6 +1,6 @@
 // Example of a file with one tensor of two floats: 8 bytes length (72), then
 // {"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} padded with spaces, then 8 bytes of data.
-// A header comes from outside and is believed in nothing: lengths are checked before memory is taken.
+// The header is untrusted input: lengths are checked before memory is allocated.
 #include "io/files/safetensors.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "the file form is little-endian");
 
-// In __metadata__, both as content_hash.h makes them: of each tensor's bytes, as JSON {name: hash}; and of the header,
-// with zeros where this very hash stands.
+// Keys in __metadata__. Both hold hashes by content_hash.h: the first of each tensor's bytes, as JSON {name: hash}; the
+// second of the header, in which zeros take the place of this hash itself.
 constexpr const char* kTensorHashes = "xxh3_128";
 constexpr const char* kHeaderHash = "xxh3_128_header";
 const std::string kNoHash(32, '0');
@@ -78,7 +78,7 @@ Entry read_entry(const std::string& name, const json& value, std::uint64_t data_
   if (!shape.is_array() || shape.size() > kMaxAxes)
     refuse(path, "tensor \"" + name + "\" has a shape of more than 6 axes");
   if (!offsets.is_array() || offsets.size() != 2) refuse(path, "tensor \"" + name + "\" has no two data_offsets");
-  // Counted in doubles first: 2^40 per axis over 6 axes would wrap around in 64 bits, also when a later axis has none.
+  // Multiplied in double first: 2^40 per axis over 6 axes would overflow 64 bits, even when a later extent is 0.
   double estimate = static_cast<double>(dtype_bytes(entry.type)), widest = estimate;
   for (const json& extent : shape) {
     const std::uint64_t e = whole_number(extent, path, name);
@@ -99,7 +99,7 @@ Entry read_entry(const std::string& name, const json& value, std::uint64_t data_
   return entry;
 }
 
-/// The header as text, after its length has been checked against the file.
+/// Returns the header as text, after its length has been checked against the file.
 std::string read_header(std::istream& in, std::uint64_t file_bytes, const fs::path& path) {
   std::uint64_t length = 0;
   if (file_bytes < 8 || !in.read(reinterpret_cast<char*>(&length), 8)) refuse(path, "is shorter than 8 bytes");
@@ -130,8 +130,8 @@ std::map<std::string, std::string> read_metadata(const json& value, const fs::pa
   return metadata;
 }
 
-/// Takes both hashes out of the metadata and checks that of the header. Returns those of the tensors; none when the
-/// file was written without.
+/// Takes both hashes out of the metadata and checks the one of the header. Returns those of the tensors; none when the
+/// file has no hashes.
 std::optional<json> take_hashes(std::map<std::string, std::string>& metadata, std::string text, const fs::path& path) {
   const auto hashes = metadata.extract(kTensorHashes), of_header = metadata.extract(kHeaderHash);
   if (hashes.empty() && of_header.empty()) return std::nullopt;

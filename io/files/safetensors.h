@@ -1,4 +1,4 @@
-// The safetensors file form: u64 little-endian length of a JSON header, the header {name: {dtype, shape,
+// The safetensors file format: u64 little-endian length of a JSON header, the header {name: {dtype, shape,
 // data_offsets}}, then the raw row-major bytes. Tensors lie in the order given, so equal input gives equal bytes;
 // Python reads the file with its `safetensors` package. Checkpoints use it. The header's "__metadata__" holds a hash of
 // each tensor and of the header itself, checked on loading; files of other tools, without them, load too.
@@ -30,8 +30,8 @@ struct NamedView {
 struct SafetensorsFile {
   std::vector<NamedTensor> tensors;             // in the order of their bytes
   std::map<std::string, std::string> metadata;  // "__metadata__", without the hashes
-  bool has_hashes = false;                      // they were there, and are right
-  /// Null when there is none.
+  bool has_hashes = false;                      // true: the file has hashes, and they match
+  /// Returns the tensor of this name; null when there is none.
   const Tensor* find(const std::string& name) const;
 };
 

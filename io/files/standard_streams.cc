@@ -12,8 +12,8 @@ namespace voxshard {
 bool open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number is this one. It is open for the other direction, so that reads and writes fail. A system
-    // without devices has its root.
+    // open() takes the lowest free number, which is this one. The mode is the opposite one, so that the program's reads
+    // and writes fail. A system without /dev/null opens the root folder instead.
     int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (opened < 0) opened = ::open("/", O_RDONLY | O_DIRECTORY);
     if (opened != stream) return false;

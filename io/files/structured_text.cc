@@ -1,6 +1,6 @@
-// How deep a text is follows from its brackets, outside of strings and comments; only then does a parser run, because
-// parsers, copies and destructors of trees call themselves once per level. pugixml alone does not: its trees are
-// measured after parsing. YAML is counted by its events (yaml_tree.h), before each level.
+// The depth of a text is counted from its brackets, outside of strings and comments, before a parser runs, because
+// parsers, copies and destructors of trees recurse once per level. Only pugixml does not: its trees are measured after
+// parsing. YAML is counted by its events (yaml_tree.h), before each level.
 #include "io/files/structured_text.h"
 
 #include <toml++/toml.h>
@@ -24,7 +24,7 @@ using nlohmann::json;
 
 constexpr const char* kSyntax = "E_SYNTAX";
 constexpr const char* kLimit = "E_LIMIT";
-constexpr std::size_t kMostReason = 300;  // bytes of what a parser says, which repeats what it read
+constexpr std::size_t kMostReason = 300;  // bytes of a parser's message, which repeats its input
 
 /// `at`: "" or ":12", the place in the file.
 [[noreturn]] void refuse(const TextSource& source, const char* code, const std::string& at, const std::string& what) {
@@ -42,7 +42,7 @@ std::string too_deep(const TextSource& source) {
          " levels; check that it is the file that was meant";
 }
 
-/// Counts what a text opens and refuses at the first that is too much.
+/// Counts levels and values of a text and throws at the first beyond the limits.
 class Bounds {
  public:
   Bounds(std::string_view text, const TextSource& source) : text_(text), source_(source) {
@@ -67,7 +67,8 @@ class Bounds {
   std::int64_t values_ = 0;
 };
 
-/// Past the text that begins with the quote at `at`: its closing quote, the end of the line or of the text.
+/// Returns the position after the string that begins with the quote at `at`: after its closing quote, or the end of the
+/// line or of the text.
 std::size_t after_string(std::string_view text, std::size_t at, bool escapes) {
   const char quote = text[at];
   for (++at; at < text.size() && text[at] != quote && text[at] != '\n'; ++at)
@@ -75,7 +76,7 @@ std::size_t after_string(std::string_view text, std::size_t at, bool escapes) {
   return std::min(at + 1, text.size());
 }
 
-/// The same for one that begins with three quotes.
+/// The same for a string that begins with three quotes.
 std::size_t after_long_string(std::string_view text, std::size_t at, bool escapes) {
   const std::string_view quotes = text.substr(at, 3);
   for (at += 3; at < text.size() && text.substr(at, 3) != quotes; ++at)
@@ -104,11 +105,11 @@ void bound_json(std::string_view text, const TextSource& source) {
   }
 }
 
-/// A level is a bracket or a part of a dotted key: "a.b = {c.d = [1]}" has five.
+/// Checks TOML against the limits. A level is a bracket or a part of a dotted key: "a.b = {c.d = [1]}" has five.
 void bound_toml(std::string_view text, const TextSource& source) {
   Bounds bounds(text, source);
-  std::int64_t level = 0, parts = 0;    // of all that is open; of those the dots of the last key
-  std::vector<std::int64_t> enclosing;  // of each open bracket: the levels outside of it
+  std::int64_t level = 0, parts = 0;    // levels that are open, without the dots of the last key; those dots
+  std::vector<std::int64_t> enclosing;  // for each open bracket the levels outside of it
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '#') {
@@ -139,7 +140,7 @@ void bound_toml(std::string_view text, const TextSource& source) {
   }
 }
 
-/// Ends the reading of CBOR that is nested too deep, before the parser calls itself once more.
+/// Stops reading CBOR that is nested too deep, before the parser recurses once more.
 class CborDepth : public nlohmann::json_sax<json> {
  public:
   bool null() override { return true; }
@@ -160,7 +161,7 @@ class CborDepth : public nlohmann::json_sax<json> {
   int level_ = 0;
 };
 
-/// What nlohmann says after the place.
+/// Returns the part of nlohmann's message after the position.
 std::string reason_of(const json::exception& e) {
   const std::string what = e.what();
   const auto reason = what.rfind(": ");

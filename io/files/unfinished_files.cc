@@ -10,15 +10,15 @@
 namespace voxshard {
 namespace {
 
-/// A name in memory that is never freed: the handler may read it at any time. A name that it reads while another takes
-/// its place is that of no file, or of another unfinished one.
+/// A name in memory that is never freed: the handler may read it at any time. A name that is overwritten while the
+/// handler reads it is that of no file, or of another unfinished one.
 struct Slot {
   std::atomic<bool> used{false};
   std::array<char, 4096> name{};
 };
 
 std::array<Slot, 64> slots;
-std::mutex mutex;  // of those who note and forget; the handler takes none
+std::mutex mutex;  // taken by note_unfinished() and forget_unfinished(); not by the handler
 
 }  // namespace
 

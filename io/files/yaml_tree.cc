@@ -22,7 +22,7 @@ bool is_one_of(const std::string& text, std::initializer_list<const char*> words
   return std::any_of(words.begin(), words.end(), [&](const char* word) { return text == word; });
 }
 
-/// Of at most this length: longer ones are texts, and the expressions below stay cheap.
+/// Longest number in characters: longer ones are read as text, which keeps the regular expressions below cheap.
 constexpr std::size_t kMostNumber = 64;
 
 std::optional<json> whole_number(const YAML::Mark& mark, const std::string& text) {
@@ -57,7 +57,7 @@ std::optional<json> real_number(const YAML::Mark& mark, const std::string& text)
   return number;
 }
 
-/// What a scalar without quotes means.
+/// Returns the value of a scalar without quotes.
 json plain(const YAML::Mark& mark, const std::string& text) {
   if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return nullptr;
   if (is_one_of(text, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"})) return true;

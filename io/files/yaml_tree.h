@@ -1,6 +1,6 @@
-// YAML as one JSON value, from the parser's events, so that depth and number of values are counted before anything is
-// made of them: an anchor and an alias count as all that they stand for ("billion laughs"). Plain words mean what
-// PyYAML takes them for (yes, on and True are true), except that 1e-4 is a number.
+// YAML as one JSON value, built from the parser's events, so that depth and number of values are counted before memory
+// is taken: an anchor and an alias count as all values that they stand for ("billion laughs"). Plain words mean the
+// same as in PyYAML (yes, on and True are true), except that 1e-4 is a number.
 //
 //   YamlTree tree({.depth = 64, ...});
 //   parser.HandleNextDocument(tree);       // by io/files/structured_text.cc only
@@ -21,9 +21,9 @@
 
 namespace voxshard {
 
-/// What is refused, and where.
+/// An error in a document and its line.
 struct YamlProblem {
-  int line = 0;  // 1 is the first; 0: none
+  int line = 0;  // from 1; 0: unknown
   const char* code = "E_SYNTAX";
   std::string what;
 };
@@ -34,7 +34,7 @@ class YamlTree : public YAML::EventHandler {
 
   explicit YamlTree(const TextLimits& limits) : limits_(limits) {}
 
-  /// What was read; once, after the last event. An empty document is an empty object.
+  /// Returns the tree; to be called once, after the last event. An empty document is an empty object.
   Json value() &&;
 
   // Errors of the events: YamlProblem.
@@ -52,7 +52,7 @@ class YamlTree : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  /// A value with what it counts.
+  /// A value with its counts for the limits.
   struct Counted {
     Json value;
     std::int64_t values = 1, bytes = 0;
@@ -61,13 +61,13 @@ class YamlTree : public YAML::EventHandler {
   struct Open {
     Counted counted;
     YAML::anchor_t anchor = 0;
-    std::optional<std::string> key;  // of a map: the name whose value comes next
+    std::optional<std::string> key;  // in a map: the name whose value comes next
     std::vector<Json> merged;        // values of "<<"
   };
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json empty);
   void close();
-  /// For the aliases of an anchor: a copy, which counts as one.
+  /// Keeps a copy of a value for the aliases of its anchor; the copy counts towards the limits.
   void keep(const YAML::Mark& mark, const Counted& counted, YAML::anchor_t anchor);
   void add(const YAML::Mark& mark, Counted counted, YAML::anchor_t anchor);
   void take_key(const YAML::Mark& mark, const std::string& key, bool plain);

@@ -14,7 +14,7 @@ constexpr int kPlotFont = cv::FONT_HERSHEY_SIMPLEX;
 constexpr int kMargin = 20, kTitle = 44, kLabels = 110, kDiagram = 480, kMostMatrix = 1600, kLeastMatrix = 480;
 const cv::Scalar kPlotInk(30, 30, 30), kPale(190, 190, 190), kBar(70, 130, 200), kGap(225, 120, 110);
 
-/// Rows of cells in a square.
+/// A square grid of cells.
 struct Grid {
   int left, top, cell, count;
   cv::Rect at(int row, int column) const { return {left + column * cell, top + row * cell, cell, cell}; }
@@ -30,7 +30,7 @@ void write(cv::Mat& image, const std::string& text, cv::Point at, double scale, 
   cv::putText(image, text, at, kPlotFont, scale, colour, 1, cv::LINE_AA);
 }
 
-/// In the middle of a cell, or not at all where it does not fit.
+/// Writes a text in the middle of a cell, or not at all where it does not fit.
 void write_inside(cv::Mat& image, const std::string& text, const cv::Rect& cell, const cv::Scalar& colour) {
   for (const double scale : {0.5, 0.4, 0.3}) {
     const cv::Size letters = size_of(text, scale);
@@ -41,7 +41,7 @@ void write_inside(cv::Mat& image, const std::string& text, const cv::Rect& cell,
   }
 }
 
-/// As many letters as fit.
+/// Cuts a text to as many letters as fit.
 std::string cut_to(std::string text, int width, double scale) {
   while (!text.empty() && size_of(text, scale).width > width) text.pop_back();
   return text;

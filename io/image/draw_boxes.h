@@ -19,8 +19,9 @@ struct DrawnBox {
   std::string caption;  // above the box, or inside where there is no room; other than printable ASCII becomes '?'
 };
 
-/// Draws into `rgb`, (H, W, 3) u8, in the order given; same boxes, same bytes. Lines lie on the outermost pixels of a
-/// box, an edge at x = 12.4 being that at 12. A box that is not finite, has no area or lies outside is not drawn.
+/// Draws into `rgb`, (H, W, 3) u8, in the order given; the same boxes give the same bytes. Lines lie on the outermost
+/// pixels of a box; an edge at x = 12.4 is drawn at 12. A box that is not finite, has no area or lies outside is not
+/// drawn.
 /// Errors: kInternal for another shape or type.
 void draw_boxes(Tensor& rgb, std::span<const DrawnBox> boxes);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kCaptionFont = cv::FONT_HERSHEY_SIMPLEX;
 
-/// OpenCV's scale: 1 is about 22 px high.
+/// Returns the letter size for an image, in OpenCV's scale: 1 is about 22 px high.
 double letters_for(const cv::Mat& image) { return std::clamp(std::max(image.rows, image.cols) / 1600.0, 0.35, 2.0); }
 
 }  // namespace

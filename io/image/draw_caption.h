@@ -14,18 +14,19 @@ namespace voxshard {
 
 struct DrawnCaption {
   std::int64_t x = 0, y = 0;  // the text stands above row y, from column x; below y where there is no room above
-  int colour = 1;             // of what is behind it: a number of class_colour (io/image/overlay.h)
+  int colour = 1;             // background: a number of class_colour (io/image/overlay.h)
   std::string text;           // as printable_text() shows it
 };
 
-/// Draws into `rgb`, (H, W, 3) u8; what would reach beyond the image is moved into it. Same caption, same bytes.
+/// Draws into `rgb`, (H, W, 3) u8; a caption that would reach beyond the image is moved into it. The same caption gives
+/// the same bytes.
 /// Errors: kInternal for another shape or type.
 void draw_caption(Tensor& rgb, const DrawnCaption& caption);
 
-/// What OpenCV's letters can show of a text: other than printable ASCII becomes '?'.
+/// Returns a text that OpenCV's font can show: other than printable ASCII becomes '?'.
 std::string printable_text(std::string text);
 
-/// How thick lines are in an image of (H, W, ..).
+/// Returns the line width in pixels for an image of (H, W, ..).
 int drawn_line_px(const Dims& shape);
 
 }  // namespace voxshard

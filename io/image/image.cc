@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Upright, blue first, 8 or 16 bits; empty when it cannot be decoded.
+/// Returns the decoded image: upright, blue first, 8 or 16 bits; empty when it cannot be decoded.
 cv::Mat decoded(const std::string& bytes) {
   const cv::Mat buffer(1, static_cast<int>(bytes.size()), CV_8U, const_cast<char*>(bytes.data()));
   try {
@@ -28,7 +28,7 @@ cv::Mat decoded(const std::string& bytes) {
   }
 }
 
-/// A tensor (H, W, 3) as an image that shares its memory.
+/// Returns a tensor (H, W, 3) as an OpenCV image that shares its memory.
 cv::Mat shared_view(const Tensor& rgb) {
   const int type = rgb.dtype() == DType::kF32 ? CV_32FC3 : CV_8UC3;
   return {static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), type, rgb.data()};

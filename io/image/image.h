@@ -22,21 +22,21 @@ struct ImageReadOptions {
   std::int64_t most_pixels = kMostPixels;  // a header that promises more is refused before decoding
 };
 
-/// The upright image, (H, W, 3), red first. 16 bits become 8 by rounding v / 257.
+/// Reads the upright image, (H, W, 3), red first. 16 bits become 8 by rounding v / 257.
 /// Errors: kInput as read_image_header, and for pixels that cannot be decoded or are too many (E_SIZE).   Threads: any
 /// number at once.   Cost: the file, the decoded pixels and the result are held together.
 Tensor read_rgb(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
-/// Errors: kInput E_SIZE naming the image, when it has more pixels than are read.
+/// Throws kInput E_SIZE, naming the image, when it has more than `most_pixels` pixels.
 void require_pixels_within(std::int64_t most_pixels, std::int64_t width, std::int64_t height,
                            const std::filesystem::path& image);
 
-/// The bytes of a file with this ending (".png", ".jpg", ".tif"): (H, W, 3) u8, red first; JPEG of quality 95.
+/// Returns an (H, W, 3) u8 image, red first, as the bytes of a file with this ending (".png", ".jpg", ".tif"); JPEG
+/// with quality 95.
 std::string encoded_rgb(const Tensor& rgb, const std::string& ending);
 
-/// Encodes and decodes an image of one pixel, so that what OpenCV loads and registers at its first image (tables, and
-/// of some builds every driver of GDAL: 10 MiB) is resident before anybody measures what is. Costs nothing the second
-/// time.
+/// Encodes and decodes an image of one pixel, so that the data that OpenCV loads for its first image (tables, and in
+/// some builds every driver of GDAL: 10 MiB) is resident before memory is measured. Costs nothing the second time.
 void load_codecs();
 
 /// Writes (H, W, 3) u8, red first, atomically: PNG, JPEG (quality 95) or TIFF by the name's ending.

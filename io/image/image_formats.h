@@ -1,4 +1,4 @@
-// The image formats that are read and written, for the names of files.
+// The image file formats that are read and written, with the endings of their names.
 #pragma once
 
 #include <array>

@@ -30,7 +30,7 @@ std::int64_t number(std::string_view bytes, std::size_t at, unsigned width, cons
   return value;
 }
 
-/// The orientation that EXIF data state, which begin with "Exif\0\0" or stand in a JPEG; 1 without.
+/// Returns the orientation in EXIF data, which begin with "Exif\0\0" or are part of a JPEG; 1 without.
 int exif_orientation(std::string_view bytes) {
   const std::unique_ptr<ExifData, decltype(&exif_data_unref)> data(
       exif_data_new_from_data(reinterpret_cast<const unsigned char*>(bytes.data()),

@@ -1,5 +1,5 @@
-// What an image's file says before it is decoded: format, upright size, depth, and whether its end is there. OpenCV
-// decodes a JPEG that was cut off into a half-grey image without a word; this notices.
+// Reads an image file's header without decoding the image: format, upright size, bit depth, and a check that the file
+// is complete. OpenCV decodes a truncated JPEG into a half-grey image without an error; this check refuses it.
 //
 //   ImageHeader h = read_image_header("cells_00.jpg");     // h.width is that of the upright image
 //
@@ -25,8 +25,8 @@ struct ImageHeader {
   std::int64_t file_bytes = 0;
 };
 
-/// Errors: kInput naming `path`: missing, empty, not PNG, JPEG or TIFF, cut off, more than 2 GiB, pixels that are not
-/// of 8 or 16 bits without sign.   Cost: reads the whole file.
+/// Reads the header. Errors: kInput naming `path`: missing, empty, not PNG, JPEG or TIFF, truncated, more than 2 GiB,
+/// pixels that are not unsigned with 8 or 16 bits.   Cost: reads the whole file.
 ImageHeader read_image_header(const std::filesystem::path& path);
 
 /// The same from the bytes of a file; a TIFF is opened at `path`.
@@ -35,7 +35,7 @@ ImageHeader parse_image_header(std::string_view bytes, const std::filesystem::pa
 /// The bytes of a file. Errors: kInput as above.
 std::string read_image_bytes(const std::filesystem::path& path);
 
-/// Whether a name ends as images do: .png, .jpg, .jpeg, .tif, .tiff, in any case.
+/// Returns true when a name ends in .png, .jpg, .jpeg, .tif or .tiff, in any case.
 bool is_image_name(const std::filesystem::path& path);
 
 }  // namespace voxshard

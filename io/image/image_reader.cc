@@ -52,7 +52,7 @@ Tensor unit_range(const Tensor& u8) {
   return made;
 }
 
-/// Both lists have the latest used in front.
+/// Both lists have the most recently used item in front.
 struct ImageReader::Impl {
   ImageReaderOptions options;
   std::mutex mutex;

@@ -14,7 +14,7 @@ void require_sizes(const Tensor& rgb, std::int64_t height, std::int64_t width) {
   ensure(height > 0 && width > 0 && rgb.count() > 0, "a picture has pixels before and after");
 }
 
-/// Between which two indices a new one lies, and how near to the second.
+/// The two source indices around a new index, and the weight of the second.
 struct Between {
   std::int64_t low, high;
   float share;

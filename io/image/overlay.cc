@@ -1,5 +1,5 @@
-// How a sheet is laid out: one block per case with a caption line and three square tiles (axial, coronal, sagittal),
-// then a legend. Volumes are turned to LPS first, so that rows of an axial slice run to the back and columns to the
+// The layout of a sheet: one block per case with a caption line and three square tiles (axial, coronal, sagittal), then
+// a legend. Volumes are reoriented to LPS first, so that rows of an axial slice run to the back and columns to the
 // patient's left. All three tiles of a case have the same millimetres per pixel.
 //
 //   write_rgb("overlay.png", overlay_sheet(cases, {.label_names = names}));
@@ -20,7 +20,8 @@ namespace {
 constexpr int kCaptionPx = 26, kGapPx = 6, kLegendRowPx = 24;
 const cv::Scalar kPaper(18, 18, 20), kInk(225, 225, 225), kFaint(150, 150, 150);
 
-/// The slice orthogonal to `axis` (0 z, 1 y, 2 x of the LPS tensor) at `index`; coronal and sagittal: head on top.
+/// Returns the slice orthogonal to `axis` (0 z, 1 y, 2 x of the LPS tensor) at `index`; coronal and sagittal: head on
+/// top.
 template <class T>
 cv::Mat slice(const Tensor& t, int axis, std::int64_t index, int type) {
   const Shape s = t.shape();
@@ -35,7 +36,7 @@ cv::Mat slice(const Tensor& t, int axis, std::int64_t index, int type) {
   return canvas;
 }
 
-/// Where to cut: per axis the slice nearest to the centre of mass of all labels that holds any, else the middle.
+/// Returns the slice index per axis: the centre of mass of all labels, rounded; the middle slice without labels.
 std::array<std::int64_t, 3> centre_of(const Volume* label, const Shape& shape) {
   std::array<std::int64_t, 3> middle{shape[0] / 2, shape[1] / 2, shape[2] / 2};
   if (!label) return middle;
@@ -100,14 +101,15 @@ cv::Mat windowed(const cv::Mat& slice_hu, const OverlayOptions& o) {
   return canvas;
 }
 
-/// One case turned to LPS and cropped to the body, ready to be cut.
+/// One case, reoriented to LPS and cropped to the body.
 struct Scene {
   Volume image;
   Volume reference, prediction;  // empty tensors when not given
   Dims first;                    // voxels cropped before the first one, (D, H, W)
 };
 
-/// Where there is something to see: voxels denser than air (above -500 HU) or labelled; everything when there is none.
+/// Returns the bounding box of all voxels denser than air (above -500 HU) or labelled; the whole volume when there are
+/// none.
 Box body_box(const Scene& scene) {
   const Shape shape = scene.image.voxels.shape();
   Dims low = shape, high = Dims::filled(3, 0);
@@ -224,7 +226,7 @@ cv::Mat legend(int width, const std::map<int, bool>& shown, const OverlayOptions
 }  // namespace
 
 std::array<std::uint8_t, 3> class_colour(int label) {
-  // Twelve hues that stay apart on grey, mirrored organs (3 and 4 in many sets) far from each other.
+  // Twelve hues that are distinct on grey; paired organs (3 and 4 in many data sets) have very different ones.
   constexpr std::uint8_t kTable[12][3] = {{230, 70, 70},   {70, 150, 255}, {255, 200, 40},  {60, 200, 110},
                                           {200, 110, 255}, {255, 140, 40}, {60, 215, 215},  {255, 120, 190},
                                           {170, 220, 60},  {150, 120, 80}, {120, 120, 255}, {245, 235, 170}};

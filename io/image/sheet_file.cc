@@ -1,4 +1,4 @@
-// The mark is a text chunk behind the header. Source: PNG (ISO/IEC 15948), 5.3 (layout of chunks), 11.3.4.3 (tEXt).
+// The mark is a text chunk after the header. Source: PNG (ISO/IEC 15948), 5.3 (layout of chunks), 11.3.4.3 (tEXt).
 //
 //   89 "PNG" ... IHDR   00 00 00 11 "tEXt" "Software" 00 "voxshard" CRC   IDAT ... IEND
 #include "io/image/sheet_file.h"

@@ -1,4 +1,4 @@
-// A contact sheet as a file: a PNG that says whose it is, so that only an earlier sheet is ever replaced by one.
+// A contact sheet as a file: a PNG with a mark of this program, so that a sheet only ever replaces an earlier sheet.
 //
 //   require_output_file("overlay.png", sheet_file());
 //   write_sheet("overlay.png", overlay_sheet(cases, {}));
@@ -14,7 +14,7 @@ namespace voxshard {
 /// Writes (H, W, 3) u8, red first, whole or not at all. Errors: kOutput.
 void write_sheet(const std::filesystem::path& path, const Tensor& rgb);
 
-/// Files of write_sheet, for require_output_file.
+/// Describes files of write_sheet, for require_output_file.
 OutputKind sheet_file();
 
 }  // namespace voxshard

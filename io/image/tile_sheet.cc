@@ -1,4 +1,4 @@
-// In drawing order: voxels, bands, outlines, then names and widths, so that nothing hides what is said.
+// The drawing order is voxels, bands, outlines, then names and widths, so that nothing hides the texts.
 #include "io/image/tile_sheet.h"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kSheetFont = cv::FONT_HERSHEY_SIMPLEX;
 constexpr int kTileGapPx = 14, kLeastBandPx = 6, kMostFramePx = 48, kStripePx = 4;
-constexpr double kOneViewPx = 1280, kOfThreePx = 560;  // of the longest axis
+constexpr double kOneViewPx = 1280, kOfThreePx = 560;  // longest axis of one view, of each of three
 constexpr double kLeastAxisPx = 120, kMostVoxelPx = 40;
 const cv::Scalar kSheetPaper(18, 18, 20), kSheetInk(230, 230, 230), kSheetFaint(165, 165, 165), kOutside(46, 46, 52);
 
-/// Longer texts would make the sheet wider than an image can be looked at.
+/// Longest text: longer ones would make the sheet too wide to look at.
 constexpr std::size_t kMostLetters = 200;
 
 std::string shortened(std::string text) {
@@ -29,7 +29,7 @@ std::string shortened(std::string text) {
   return text;
 }
 
-/// Letters of one size: 1 is about 22 pixels high.
+/// Letters of one size; scale 1 is about 22 pixels high.
 struct Letters {
   double scale;
   int line_px = 1;
@@ -39,7 +39,7 @@ struct Letters {
     box.height += below;
     return box;
   }
-  /// With the upper left corner at `at`.
+  /// Writes a text with its upper left corner at `at`.
   void write(cv::Mat& sheet, const std::string& text, cv::Point at, const cv::Scalar& colour) const {
     int below = 0;
     const cv::Size box = cv::getTextSize(text, kSheetFont, scale, line_px, &below);
@@ -47,7 +47,7 @@ struct Letters {
   }
 };
 
-/// Whole pixels per voxel, or a whole number of voxels per pixel.
+/// Returns the pixels per voxel: a whole number, or one over a whole number.
 double voxel_px(std::int64_t longest, double room) {
   const auto voxels = static_cast<double>(longest);
   return voxels <= room ? std::clamp(std::floor(room / voxels), 1.0, kMostVoxelPx) : 1 / std::ceil(voxels / room);
@@ -64,7 +64,7 @@ cv::Rect pixels(const PlacedView& view, const Box& box) {
   return {x0, std::min(y0, y1), x1 - x0, std::abs(y1 - y0)};
 }
 
-/// Of what a tile holds: no band that is there is narrower than kLeastBandPx.
+/// Returns the pixels of all that a tile holds; a band that is not empty is at least kLeastBandPx wide.
 cv::Rect held_pixels(const PlacedView& view, const DrawnTile& tile) {
   const cv::Rect own = pixels(view, tile.own), held = pixels(view, tile.held);
   const auto band = [](bool any, int px) { return any ? std::max(px, kLeastBandPx) : 0; };
@@ -77,7 +77,7 @@ cv::Rect held_pixels(const PlacedView& view, const DrawnTile& tile) {
   return {own.x - before, own.y - above, own.width + before + behind, own.height + above + below};
 }
 
-/// Stripes of the colour over what is there, and between them a tint; in half of the light outside the view.
+/// Draws stripes of the colour over the held area and a tint between them; outside of the view at half brightness.
 void hatch(cv::Mat& sheet, const cv::Rect& held, const cv::Rect& own, const cv::Rect& view, int colour) {
   const auto rgb = class_colour(colour);
   const cv::Rect seen = held & cv::Rect(0, 0, sheet.cols, sheet.rows);
@@ -94,7 +94,7 @@ void hatch(cv::Mat& sheet, const cv::Rect& held, const cv::Rect& own, const cv::
     }
 }
 
-/// Letters on a plate, centred at `at`, kept inside `room`; not written where they do not fit.
+/// Writes a text on a filled plate, centred at `at`, kept inside `room`; nothing is drawn where it does not fit.
 void plate(cv::Mat& sheet, const std::string& text, cv::Point at, const cv::Rect& room, const Letters& letters,
            const cv::Scalar& ground, const cv::Scalar& ink) {
   const cv::Size size = letters.size(text);
@@ -124,8 +124,8 @@ void name(cv::Mat& sheet, const PlacedView& view, const DrawnTile& tile, double 
   }
 }
 
-/// The widths of a tile's bands inside the view: before it at a third of its side, behind it at two thirds, so that
-/// those of two neighbours do not meet.
+/// Writes the widths of a tile's bands inside the view: of bands before the tile at a third of its side, of bands after
+/// it at two thirds, so that the numbers of two neighbours do not overlap.
 void widths(cv::Mat& sheet, const PlacedView& view, const DrawnTile& tile, double scale) {
   const cv::Rect own = pixels(view, tile.own),
                  whole(view.x(0), view.y(view.upwards ? view.rows : 0), view.x(view.columns) - view.x(0),
@@ -183,7 +183,7 @@ void draw_view(cv::Mat& sheet, const TileView& view, const PlacedView& at, int f
   for (const DrawnTile& tile : view.tiles) name(sheet, at, tile, scale);
 }
 
-/// What surrounds a view: as much as the widest band outside of it.
+/// Returns the width of the frame around a view: as wide as the widest band outside of it.
 int frame_px(const TileView& view, const PlacedView& at) {
   const cv::Rect whole = pixels(at, Box::whole({at.rows, at.columns}));
   int most = 0;

@@ -1,10 +1,10 @@
-// How a sample lies on cores, as an image: each view of it with the tile of every core outlined in the core's colour,
-// and what the core holds beyond its tile hatched in the same colour, with the width in voxels.
+// Draws the partition of a sample over cores: each view of it with the tile of every core outlined in the core's
+// colour, and the halo that the core holds beyond its tile hatched in the same colour, with the width in voxels.
 //
 //   DrawnSheet sheet = draw_tiles({.title = "image", .views = {{.caption = "axial", .extent = {48, 40}, .rgb = slice,
 //   .tiles = tiles}}}); write_sheet("tiles.png", sheet.rgb);
 //
-// Voxels are squares of whole pixels where they are enlarged; an axis that would be too thin to be seen is stretched.
+// Enlarged voxels are squares of whole pixels; an axis that would be too thin to be seen is stretched.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ struct DrawnTile {
 struct TileView {
   std::string caption;   // "axial, z = 24 of 48"
   Dims extent;           // (rows, columns) in voxels
-  Tensor rgb;            // (H, W, 3) u8, red first, spread over them
-  bool upwards = false;  // row 0 is drawn lowest, as the feet of a patient
+  Tensor rgb;            // (H, W, 3) u8, red first, stretched over `extent`
+  bool upwards = false;  // true: row 0 is drawn at the bottom, for views with the patient's feet at row 0
   std::vector<DrawnTile> tiles;
 };
 
@@ -38,19 +38,20 @@ struct TileKey {
 /// Texts are one line each; other than printable ASCII becomes '?'.
 struct TileSheet {
   std::string title;
-  std::vector<TileView> views;  // side by side, an axis as long in each
+  std::vector<TileView> views;  // side by side; an axis has the same length in each
   std::vector<std::string> lines;
   std::vector<TileKey> key;
 };
 
-/// Where a view came to lie: voxel (row, column) begins at pixel (top + row * row_px, left + column * column_px),
-/// rounded; of one that is drawn upwards the row ends at pixel bottom() - row * row_px.
+/// The position of a view on the sheet: voxel (row, column) begins at pixel (top + row * row_px, left + column *
+/// column_px), rounded; in a view that is drawn upwards the row ends at pixel top + (rows - row) * row_px.
 struct PlacedView {
   int left = 0, top = 0, rows = 0, columns = 0;
   double row_px = 1, column_px = 1;
   bool upwards = false;
 
-  /// The pixel at which row `edge` (0 to rows) begins, or, upwards, above which it ends.
+  /// Returns the pixel at which row `edge` (0 to rows) begins; in a view that is drawn upwards, the pixel above which
+  /// it ends.
   int y(std::int64_t edge) const;
   int x(std::int64_t edge) const;
 };
@@ -60,8 +61,8 @@ struct DrawnSheet {
   std::vector<PlacedView> views;
 };
 
-/// The same sheet, the same bytes. A band is drawn at least 6 pixels wide, however few its voxels are.
-/// Requires one view at least, with voxels.   Cost: at most some 1900 x 1900 pixels besides texts.
+/// Draws a sheet; the same input gives the same bytes. A halo band is drawn at least 6 pixels wide, however few voxels
+/// it has. Requires at least one view, with voxels.   Cost: at most about 1900 x 1900 pixels besides texts.
 DrawnSheet draw_tiles(const TileSheet& sheet);
 
 }  // namespace voxshard

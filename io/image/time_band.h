@@ -12,7 +12,7 @@
 
 namespace voxshard {
 
-/// From 0, the left edge, to 1.
+/// One stretch of the band, from 0 at the left edge to 1 at the right edge.
 struct BandPart {
   double begin = 0, end = 0;
   int colour = 1;  // a number of class_colour (io/image/overlay.h)
@@ -20,10 +20,11 @@ struct BandPart {
 
 class TimeBand {
  public:
-  /// Of images of this size. A part is at least a column wide; of parts that share a column the later one is seen.
+  /// Prepares a band for images of this size. A part is at least one column wide; where parts share a column, the later
+  /// one is drawn.
   TimeBand(std::int64_t height, std::int64_t width, const std::vector<BandPart>& parts);
 
-  /// The highest row of the band; captions go above it.
+  /// The top row of the band; captions go above it.
   std::int64_t top() const { return height_ - rows_; }
   /// Draws into `rgb`, (H, W, 3) u8 of the size of the band; the mark is black and white, so that it is seen on any
   /// colour.   now  0 to 1

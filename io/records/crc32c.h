@@ -1,7 +1,7 @@
-// The checksum of TFRecord files: CRC-32C (Castagnoli), turned and shifted ("masked") because a record may hold another
-// record with its checksum. By ISA-L, which uses the processor's instruction.
+// The checksum of TFRecord files: CRC-32C (Castagnoli), rotated and offset ("masked") because a record may contain
+// another record with its checksum. Computed by ISA-L, which uses the processor's instruction.
 //
-//   masked_crc32c(bytes)      // what stands behind a record
+//   masked_crc32c(bytes)      // the checksum after a record
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace voxshard {
 
 /// crc32c("123456789") = 0xE3069283.
 std::uint32_t crc32c(std::string_view bytes);
-/// Rotated right by 15 bits, plus 0xa282ead8 (TensorFlow, core/lib/hash/crc32c.h).
+/// Returns the checksum rotated right by 15 bits, plus 0xa282ead8 (TensorFlow, core/lib/hash/crc32c.h).
 std::uint32_t masked_crc32c(std::string_view bytes);
 
 }  // namespace voxshard

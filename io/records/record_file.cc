@@ -43,7 +43,7 @@ std::string beginning_of(const fs::path& path) {
   return bytes;
 }
 
-/// The name without the ending; none when it has none. "x.tfrecord-00000-of-00010" keeps its shard.
+/// Returns the name without the ending; none when it has none. "x.tfrecord-00000-of-00010" keeps its shard.
 std::optional<std::string> stem_of(const std::string& name) {
   static const std::regex kEnding(R"((.+?)\.tfrecords?(-\d{5}-of-\d{5})?(\.gz)?)", std::regex::icase);
   static const std::regex kShard(R"(.+-\d{5}-of-\d{5})");
@@ -56,18 +56,18 @@ std::optional<std::string> stem_of(const std::string& name) {
 
 }  // namespace
 
-/// Where bytes come from: the file itself, or what zlib makes of it. (zlib alone would take a plain record of 35615
-/// bytes for gzip: its length begins with gzip's mark.)
+/// The source of bytes: the file itself, or zlib's output. (zlib alone would take a plain file whose first record has
+/// 35615 bytes for gzip, because that length begins with gzip's magic number.)
 struct RecordReader::Source {
   std::optional<InputFile> plain;
   gzFile gzip = nullptr;
-  std::int64_t plain_bytes = -1;  // of a plain file
+  std::int64_t plain_bytes = -1;  // size of a plain file; -1: gzip
   std::int64_t file_bytes = 0;    // on the disk
 
   ~Source() {
     if (gzip != nullptr) gzclose_r(gzip);
   }
-  /// How many bytes came; fewer at the end. -1: damaged.
+  /// Reads bytes and returns their number, fewer at the end; -1 when the file is damaged.
   std::int64_t read(char* data, std::int64_t bytes) {
     if (gzip == nullptr) {
       plain->read(data, bytes);
@@ -78,7 +78,7 @@ struct RecordReader::Source {
     gzerror(gzip, &error);
     return got < 0 || (error != Z_OK && error != Z_STREAM_END && error != Z_BUF_ERROR) ? -1 : got;
   }
-  /// Whether zlib met the end of the file within its data.
+  /// Returns true when the file ended within zlib's data.
   bool cut_off() const {
     int error = Z_OK;
     if (gzip != nullptr) gzerror(gzip, &error);

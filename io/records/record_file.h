@@ -17,35 +17,35 @@
 
 namespace voxshard {
 
-/// What protobuf can hold in one message.
+/// Largest record in bytes: protobuf's limit for one message.
 inline constexpr std::int64_t kMostRecordBytes = (std::int64_t{1} << 31) - 1;
 
-/// How much of what a file promises is believed; all of it is asked of a record's head, before its bytes are read.
+/// Limits on the lengths that a file claims; all are checked on a record's header, before its bytes are read.
 struct RecordLimits {
-  std::int64_t most_bytes = kMostRecordBytes;  // of a record; never more than that
-  std::int64_t memory_bytes = 0;               // that one record's bytes may take of this process; 0: no limit
-  double most_inflation = 0;                   // bytes out of one byte of a gzip file; 0: no limit
-  std::int64_t free_inflation_bytes = 0;       // unpacked, up to which that is not asked
+  std::int64_t most_bytes = kMostRecordBytes;  // per record; kMostRecordBytes at most
+  std::int64_t memory_bytes = 0;               // memory for the bytes of one record; 0: no limit
+  double most_inflation = 0;                   // unpacked bytes per byte of a gzip file; 0: no limit
+  std::int64_t free_inflation_bytes = 0;       // unpacked size up to which most_inflation is not checked
 };
 
-/// Reads one record after the other. A length is believed when its checksum is right and the limit allows it; memory
-/// then grows with the bytes that really come.
+/// Reads one record after the other. A length is accepted when its checksum is right and the limits allow it; memory
+/// then grows with the bytes that are actually read.
 class RecordReader {
  public:
-  /// Errors: kInput for a file that is missing, empty or compressed with ZLIB (E_FORMAT). One that begins in another
-  /// way is refused by next().
+  /// Opens a file. Errors: kInput for a file that is missing, empty or compressed with ZLIB (E_FORMAT). Other files
+  /// that are no TFRecord files are refused by next().
   explicit RecordReader(const std::filesystem::path& path, const RecordLimits& limits = {});
   ~RecordReader();
   RecordReader(const RecordReader&) = delete;
   RecordReader& operator=(const RecordReader&) = delete;
 
-  /// The next record; none at the end. Errors: kInput "FILE: record 3 (at byte 1234) …": E_CHECKSUM when a checksum is
-  /// not that of what was read, E_READ when the file is cut off or its gzip is damaged, E_SIZE beyond the
-  /// limits (memory_bytes: E_BUDGET).
+  /// Returns the next record; none at the end. Errors: kInput "FILE: record 3 (at byte 1234) …": E_CHECKSUM when a
+  /// checksum does not match, E_READ when the file is truncated or its gzip stream is damaged, E_SIZE beyond the limits
+  /// (memory_bytes: E_BUDGET).
   std::optional<std::string> next();
-  /// The number of the record that next() last handed out or refused; the first is 1.
+  /// The number of the record that next() last returned or refused; the first is 1.
   std::int64_t number() const { return number_; }
-  /// Whether the file is at its end, or damaged so that the beginning of the next record is not known.
+  /// True when the file is at its end, or so damaged that the beginning of the next record is unknown.
   bool ended() const { return ended_; }
 
  private:
@@ -61,7 +61,7 @@ class RecordReader {
   std::unique_ptr<Source> source_;
 };
 
-/// How long the first record says it is, unpacked; 0 when it is damaged or longer than any is read. Errors: as
+/// Returns the unpacked length in the first record's header; 0 when it is damaged or above the limits. Errors: as
 /// RecordReader.
 std::int64_t first_record_bytes(const std::filesystem::path& path);
 
@@ -87,10 +87,10 @@ class RecordWriter {
   void* file_ = nullptr;  // zlib's
 };
 
-/// Whether a name is one that TFRecord files have: .tfrecord, .tfrecords (also with .gz), x.tfrecord-00000-of-00010,
-/// train-00000-of-00256.
+/// Returns true for the usual names of TFRecord files: .tfrecord, .tfrecords (also with .gz),
+/// x.tfrecord-00000-of-00010, train-00000-of-00256.
 bool is_record_name(const std::filesystem::path& path);
-/// The name without such an ending: "instance-3-0", "x-00000-of-00010".
+/// Returns the name without such an ending: "instance-3-0", "x-00000-of-00010".
 std::string record_stem(const std::filesystem::path& path);
 
 }  // namespace voxshard

@@ -1,4 +1,4 @@
-// The counts of a record are taken from its wire form before protobuf makes objects of it.
+// The objects in a record are counted in its wire format before protobuf allocates them.
 #include "io/records/tf_example.h"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -21,8 +21,9 @@ struct Counts {
   std::int64_t features = 0, strings = 0, numbers = 0;
 };
 
-/// Walks a message whose length is known; `level`: 0 Example, 1 Features, 2 an entry, 3 Feature, 4 one of the lists.
-/// Ends early once there are too many. False: malformed, or ended early within.
+/// Counts the objects of a message whose length is known; `level`: 0 Example, 1 Features, 2 an entry, 3 Feature, 4 one
+/// of the lists. Ends early once there are too many. Returns false for a malformed message, or when a nested call ended
+/// early.
 bool count(CodedInputStream& in, int level, int list, Counts& counts) {
   while (const std::uint32_t tag = in.ReadTag()) {
     const std::uint32_t field = tag >> 3, type = tag & 7;
@@ -37,7 +38,7 @@ bool count(CodedInputStream& in, int level, int list, Counts& counts) {
       continue;
     }
     std::uint32_t length = 0;
-    if (type != 2 || !in.ReadVarint32(&length)) return false;  // groups are in no such message
+    if (type != 2 || !in.ReadVarint32(&length)) return false;  // these messages have no groups
     if (length > static_cast<std::uint32_t>(std::numeric_limits<int>::max())) return false;
     if (level == 1 && field == 1) ++counts.features;
     if (level == 4) {

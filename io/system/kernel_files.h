@@ -1,5 +1,5 @@
-// The kernel's own files about this process and its machine, and the environment: the seam for tests, which put a tree
-// of files of their own in the place of /proc and /sys.
+// Access to the kernel's files about this process and its machine, and to the environment. Tests use it to put a tree
+// of their own files in the place of /proc and /sys.
 //
 //   number_behind(system.file("/proc/meminfo"), "MemAvailable:")     // 23654400
 #pragma once
@@ -20,19 +20,19 @@ struct SystemView {
     return std::getenv(name);
   };
 
-  /// Where the file with that absolute path lies.
+  /// Returns the path below `root` of the file with this absolute path.
   std::filesystem::path file(const std::filesystem::path& path) const { return root / path.relative_path(); }
-  /// The value of a variable as a whole number; nothing where it is not set, or is none.
+  /// Returns an environment variable as a whole number; none when it is not set or not a number.
   std::optional<std::int64_t> number(const char* variable) const;
 };
 
-/// All lines; none where the file cannot be read.
+/// Returns all lines of a file; empty when it cannot be read.
 std::vector<std::string> lines_of(const std::filesystem::path& file);
-/// What is between blanks.
+/// Returns the words of a line, separated by blanks.
 std::vector<std::string> words_of(const std::string& line);
-/// The number that a file begins with; nothing for "max" and where there is none.
+/// Returns the number at the beginning of a file; none for "max" and where there is no number.
 std::optional<std::int64_t> first_number(const std::filesystem::path& file);
-/// The number behind `key` in a file of lines "key number ..."; nothing where there is none.
+/// Returns the number after `key` in a file of lines "key number ..."; none where there is no such line.
 std::optional<std::int64_t> number_behind(const std::filesystem::path& file, const std::string& key);
 
 }  // namespace voxshard

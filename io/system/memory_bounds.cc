@@ -1,11 +1,11 @@
-// A group's folder is the mount point of its hierarchy, and below it what its path has beyond the root of the mount:
+// A group's folder is the mount point of its hierarchy plus the part of the group's path below the root of the mount:
 //
 //   /proc/self/cgroup      4:memory:/docker/7/job        the hierarchy's controllers, the path
 //   /proc/self/mountinfo   35 31 0:32 /docker/7 /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
-//   the group              /sys/fs/cgroup/memory/job; above it only what the mount shows, here /docker/7
+//   the group              /sys/fs/cgroup/memory/job; of the groups above it only those in the mount, here /docker/7
 //
-// A path that does not lie under the root of the mount (a namespace was entered or left) says nothing of where the
-// group is: then the mount itself is what confines it as far as can be seen.
+// A path that does not lie under the root of the mount (a namespace was entered or left) does not locate the group:
+// then the group at the mount point itself is taken as the innermost visible limit.
 #include "io/system/memory_bounds.h"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kNone = std::int64_t{1} << 62;  // version 1 says LONG_MAX, rounded to pages
+constexpr std::int64_t kNone = std::int64_t{1} << 62;  // no limit; version 1 writes LONG_MAX, rounded to pages
 
 struct Mount {
   fs::path root, point;
 };
 
-/// "\040" of a mount point with a blank.
+/// Decodes "\040" in the name of a mount point, which stands for a blank.
 std::string unescaped(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -38,7 +38,7 @@ bool has_word(const std::string& list, const std::string& word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;
 }
 
-/// The mounts of version 2, or of version 1's memory controller.
+/// Returns the mounts of version 2, or of version 1's memory controller.
 std::vector<Mount> mounts_of(const SystemView& system, bool version2) {
   std::vector<Mount> mounts;
   for (const std::string& line : lines_of(system.file("/proc/self/mountinfo"))) {
@@ -52,7 +52,7 @@ std::vector<Mount> mounts_of(const SystemView& system, bool version2) {
   return mounts;
 }
 
-/// What `path` has beyond `root`; nothing where it lies elsewhere ("/../job": outside of the namespace).
+/// Returns the part of `path` below `root`; none when it lies elsewhere ("/../job": outside of the namespace).
 std::optional<fs::path> below(const fs::path& path, const fs::path& root) {
   if (std::find(path.begin(), path.end(), "..") != path.end()) return std::nullopt;
   const fs::path rest = path.lexically_relative(root);
@@ -60,8 +60,8 @@ std::optional<fs::path> below(const fs::path& path, const fs::path& root) {
   return rest == "." ? fs::path() : rest;
 }
 
-/// The mount that shows most of the groups above `path`, with what the path has beyond its root; of mounts that do not
-/// show it the first.
+/// Returns the mount that contains most of the groups above `path`, with the part of the path below its root; the first
+/// mount when none contains the path.
 std::optional<std::pair<Mount, fs::path>> mount_above(const std::vector<Mount>& mounts, const fs::path& path) {
   std::optional<std::pair<Mount, fs::path>> best;
   for (const Mount& mount : mounts)
@@ -74,13 +74,14 @@ MemoryBound bound_of(const std::string& of, std::int64_t limit, std::int64_t use
   return {.of = of, .limit_bytes = limit, .free_bytes = std::max<std::int64_t>(0, limit - used)};
 }
 
-/// memory.high is no wall, but beyond it a group is held up until it has given back.
+/// Returns the lower of memory.max and memory.high, which is no hard limit, but slows a group down until it frees
+/// memory.
 std::int64_t limit_of_version2(const fs::path& folder) {
   return std::min(first_number(folder / "memory.max").value_or(kNone),
                   first_number(folder / "memory.high").value_or(kNone));
 }
 
-/// The groups from that of `path` up to the root of the mount.
+/// Adds the limits of the groups from that of `path` up to the root of the mount.
 void add_groups(const SystemView& system, const fs::path& path, bool version2, std::vector<MemoryBound>& bounds) {
   const auto found = mount_above(mounts_of(system, version2), path);
   if (!found) return;
@@ -89,7 +90,7 @@ void add_groups(const SystemView& system, const fs::path& path, bool version2, s
   for (bool first = true;; rest = rest.parent_path(), first = false) {
     const fs::path folder = system.file(mount.point) / rest;
     if (!first && first_number(folder / "memory.use_hierarchy") == 0)
-      return;  // version 1: it does not count its children
+      return;  // version 1: a group that does not count its children
     const std::string of = "control group " + (rest.empty() ? mount.root : mount.root / rest).string();
     const char* used_file = version2 ? "memory.current" : "memory.usage_in_bytes";
     const std::int64_t
@@ -97,8 +98,8 @@ void add_groups(const SystemView& system, const fs::path& path, bool version2, s
         used = first_number(folder / used_file).value_or(cached) - cached,
         limit = version2 ? limit_of_version2(folder) : first_number(folder / "memory.limit_in_bytes").value_or(kNone);
     if (limit < kNone) bounds.push_back(bound_of(of, limit, used));
-    // Version 1 tells the least limit of all groups above, those that no mount shows too; how much of it is used it
-    // does not tell.
+    // Version 1 states the lowest limit of all groups above, also of those outside of the mount, but not how much of it
+    // is used.
     const std::int64_t above =
         version2 ? kNone : number_behind(folder / "memory.stat", "hierarchical_memory_limit").value_or(kNone);
     if (first && above < limit) bounds.push_back(bound_of("what " + of + " lies in", above, used));

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
 
-/// Bytes behind a key of /proc/self/status.
+/// Returns the bytes after a key of /proc/self/status.
 std::optional<std::int64_t> status_bytes(const SystemView& system, const char* key) {
   const auto kib = number_behind(system.file("/proc/self/status"), key);
   return kib ? std::optional(*kib * 1024) : std::nullopt;
 }
 
-/// What a limit of the process leaves; `used`: what counts against it now.
+/// Returns the bytes that a resource limit of the process leaves; `used`: bytes that count against it now.
 std::int64_t limit_bytes(int resource, std::int64_t used) {
   rlimit limit{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -40,7 +40,7 @@ std::int64_t peak_resident_bytes() {
 }
 
 void return_freed_memory() {
-  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);  // fixed: without this it grows to the largest block that was freed
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);  // fixed: by default it grows to the largest freed block
   ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
   ::mallopt(M_ARENA_MAX, 2);
 }

@@ -30,17 +30,17 @@ using AvFramePtr = std::unique_ptr<AVFrame, AvFree>;
 using AvPacketPtr = std::unique_ptr<AVPacket, AvFree>;
 using SwsPtr = std::unique_ptr<SwsContext, AvFree>;
 
-/// Empty. Errors: std::bad_alloc.
+/// Return an empty frame or packet. Errors: std::bad_alloc.
 AvFramePtr make_frame();
 AvPacketPtr make_packet();
-/// An image of that size with room behind its rows, past which libswscale reads and writes. `format`: an AVPixelFormat.
-/// Errors: std::bad_alloc.
+/// Returns an image of this size with padding after its rows, because libswscale reads and writes beyond their end.
+/// `format`: an AVPixelFormat. Errors: std::bad_alloc.
 AvFramePtr make_av_frame(int width, int height, int format);
 
 /// "Invalid data found when processing input"
 std::string av_error_text(int code);
 
-/// FFmpeg prints to standard error on its own; from the first call on it says nothing in this process.
+/// Stops FFmpeg from printing to standard error, for the rest of the process.
 void silence_av();
 
 }  // namespace voxshard

@@ -14,7 +14,7 @@ extern "C" {
 namespace voxshard {
 namespace {
 
-/// A decoder that only fails, without taking anything new, is given up after this many errors.
+/// Decoding ends after this many errors in a row during which the decoder accepts no new packet.
 constexpr int kMostErrorsInARow = 256;
 
 std::optional<std::int64_t> sane(std::int64_t ticks) {

@@ -1,5 +1,5 @@
-// Packets of one video stream turned into decoded images (still in the stream's own pixel format), in the order they
-// are shown. Damage costs the frames it hits: it is counted, never thrown.
+// Decodes the packets of one video stream into images (still in the stream's own pixel format), in the order in which
+// they are shown. Damaged frames are lost; they are counted and cause no exception.
 //
 //   VideoDecoder decoder(input, 2);
 //   while (decoder.next(input, *frame)) use(shown_at(*frame));
@@ -14,7 +14,7 @@
 
 namespace voxshard {
 
-/// What went wrong so far; a part of the video that was decoded twice counts twice.
+/// Counts of the damage found so far; a part of the video that was decoded twice counts twice.
 struct DecodeDamage {
   std::int64_t lost = 0;       // errors instead of an image
   std::int64_t concealed = 0;  // images that the decoder marked as damaged
@@ -26,16 +26,16 @@ inline constexpr std::int64_t kMostFramePixels = std::int64_t{1} << 27;
 
 class VideoDecoder {
  public:
-  /// `threads` >= 1: how many the codec may start. Errors: kInput when FFmpeg has no decoder for the codec.
-  /// Frames of more than `most_pixels` count as lost.
+  /// `threads` >= 1: number of threads that the codec may start. Errors: kInput when FFmpeg has no decoder for the
+  /// codec. Frames of more than `most_pixels` count as lost.
   VideoDecoder(const VideoInput& input, int threads, std::int64_t most_pixels = kMostFramePixels);
 
-  /// The next image, fed from `input` as needed; false when there is no more. Memory: the codec's reference images
-  /// and one image per thread.
+  /// Decodes the next image, reading from `input` as needed; false when there is no more. Memory: the codec's reference
+  /// images and one image per thread.
   bool next(VideoInput& input, AVFrame& frame);
 
   enum class From { kStart, kKeyframe };
-  /// Forgets everything fed so far: call after `input` was moved. kKeyframe passes over packets before a keyframe.
+  /// Discards all packets read so far; to be called after a seek of `input`. kKeyframe skips packets before a keyframe.
   void restart(From from);
 
   const DecodeDamage& damage() const { return damage_; }
@@ -48,15 +48,15 @@ class VideoDecoder {
   AvPacketPtr packet_;
   DecodeDamage damage_;
   bool wait_for_key_ = false, draining_ = false;
-  int errors_in_a_row_ = 0;  // since something was fed or came out
+  int errors_in_a_row_ = 0;  // since the last packet or image
 };
 
-/// The image's timestamp in ticks: its own, else FFmpeg's best guess from decoding times, else nothing.
+/// Returns the image's timestamp in ticks: its own, else FFmpeg's best guess from decoding times, else none.
 std::optional<std::int64_t> shown_at(const AVFrame& frame);
-/// The same for a packet: nothing when the file does not say. Timestamps beyond 2^60 count as damage, not as times.
+/// The same for a packet: none when the file has no timestamp. Timestamps beyond 2^60 count as damage, not as times.
 std::optional<std::int64_t> shown_at(const AVPacket& packet);
 
-/// True when shown_at(frame) is what the file says and not worked out from neighbours.
+/// Returns true when shown_at(frame) is stored in the file, not derived from neighbouring frames.
 bool has_own_timestamp(const AVFrame& frame);
 
 }  // namespace voxshard

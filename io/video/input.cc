@@ -32,7 +32,8 @@ void check_plain_file(const fs::path& path) {
   if (fs::file_size(path, error) == 0 && !error) throw input_error(path, "is empty; copy it again from its source");
 }
 
-/// Readers of FFmpeg that take text for images, single images for videos, or open further files by name.
+/// Returns true for demuxers of FFmpeg that read text as images, single images as videos, or open further files by
+/// name.
 bool is_no_video_container(std::string_view name) {
   constexpr std::array kRefused = {"tty",    "bin", "xbin",   "adf",        "idf", "hls", "dash",
                                    "concat", "imf", "image2", "image2pipe", "sdp", "rtsp"};
@@ -40,7 +41,7 @@ bool is_no_video_container(std::string_view name) {
   return std::find(kRefused.begin(), kRefused.end(), first) != kRefused.end() || first.ends_with("_pipe");
 }
 
-/// Only the protocol that reads files, whatever the file's contents ask for.
+/// Returns options that allow only the protocol that reads files, whatever the file's contents ask for.
 AVDictionary* only_files() {
   AVDictionary* options = nullptr;
   av_dict_set(&options, "protocol_whitelist", "file", 0);
@@ -133,7 +134,7 @@ VideoInput::PacketPlace VideoInput::place_of(const AVPacket& packet) {
   return {.position_bytes = packet.pos, .size_bytes = packet.size, .dts_ticks = packet.dts, .pts_ticks = packet.pts};
 }
 
-/// Only in containers that store the time of every packet: elsewhere times are worked out from all packets before.
+/// Seeks only in containers that store the time of every packet: others derive times from all packets before.
 bool VideoInput::seek_to_first_packet() {
   const std::string_view container = format_->iformat->name;
   if (!first_ || !(container.starts_with("mov") || container.starts_with("matroska"))) return false;

@@ -19,7 +19,7 @@ extern "C" {
 namespace voxshard {
 namespace {
 
-/// Everything of an image that the conversion depends on.
+/// The properties of an image that the conversion depends on.
 struct ImageKind {
   int width = 0, height = 0, format = AV_PIX_FMT_NONE, matrix = AVCOL_SPC_UNSPECIFIED, range = AVCOL_RANGE_UNSPECIFIED;
   bool operator==(const ImageKind&) const = default;
@@ -36,7 +36,8 @@ Error unreadable(const ImageKind& kind) {
                                       ", cannot be converted to RGB; convert the file with ffmpeg -pix_fmt yuv444p");
 }
 
-/// The image for our own conversion if it is 8-bit YUV in planes whose chroma covers it without a rest.
+/// Returns the image for our own conversion when it is 8-bit planar YUV and its size is a multiple of the chroma step;
+/// none otherwise.
 std::optional<YuvImage> plain_yuv(const AVFrame& f) {
   YuvImage p{.width = f.width, .height = f.height};
   bool full_range = f.color_range == AVCOL_RANGE_JPEG;
@@ -63,14 +64,15 @@ std::optional<YuvImage> plain_yuv(const AVFrame& f) {
   return p;
 }
 
-/// libswscale writes luma and chroma formats fastest as planes (vector code); what is RGB already, it only rearranges.
+/// Returns the format that libswscale converts to fastest: planes for YUV (vector code); RGB is only rearranged.
 AVPixelFormat target_of(const ImageKind& kind) {
   const AVPixFmtDescriptor* from = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(kind.format));
   if (from == nullptr || (from->flags & AV_PIX_FMT_FLAG_HWACCEL)) throw unreadable(kind);
   return from->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_GBRP;
 }
 
-/// The stream's matrix and range; what it leaves open stays as libswscale has it for the pixel format.
+/// Sets the stream's matrix and range; where the stream does not specify them, libswscale's defaults for the pixel
+/// format stay.
 void set_colours(SwsContext& context, const ImageKind& kind) {
   int *from = nullptr, *to = nullptr;
   int from_full = 0, to_full = 0, brightness = 0, contrast = 0, saturation = 0;
@@ -80,7 +82,7 @@ void set_colours(SwsContext& context, const ImageKind& kind) {
   sws_setColorspaceDetails(&context, matrix, from_full, matrix, to_full, brightness, contrast, saturation);
 }
 
-/// None when it cannot be made.
+/// Returns a conversion context; none when it cannot be made.
 SwsPtr try_context(const ImageKind& kind, AVPixelFormat target, int threads) {
   SwsPtr context(sws_alloc_context());
   if (!context) throw std::bad_alloc();

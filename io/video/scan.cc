@@ -17,11 +17,11 @@ bool grows_strictly(const std::vector<IndexedFrame>& frames) {
          }) == frames.end();
 }
 
-/// Timestamps are at most 2^60 (shown_at): sums of one with a duration, or with the intervals of 2^28 frames, stay
-/// whole.
+/// Timestamps are at most 2^60 (shown_at): the sum of one and a duration, or the intervals of 2^28 frames, does not
+/// overflow.
 constexpr std::int64_t kMostDuration = std::int64_t{1} << 60, kMostInterval = std::int64_t{1} << 32;
 
-/// The ticks from frame to frame by the rate that the stream states, at least 1.
+/// Returns the ticks from frame to frame by the frame rate in the stream's header, at least 1.
 std::int64_t stated_interval(const VideoInput& input) {
   const AVRational rate = av_guess_frame_rate(&input.format(), &input.stream(), nullptr);
   if (rate.num <= 0 || rate.den <= 0) return 1;

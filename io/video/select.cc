@@ -56,7 +56,7 @@ std::pair<std::int64_t, std::int64_t> range_in_frames(const VideoIndex& index, c
   return {first_not_before(range.begin), range.end ? first_not_before(*range.end) : index.size()};
 }
 
-/// Frame i is on show from its timestamp until the next one's: it is taken when a tick of the clock falls in between.
+/// Frame i is shown from its timestamp until the next one's: it is taken when a tick of the clock falls in between.
 std::vector<std::int64_t> on_clock(const VideoIndex& index, std::int64_t begin, std::int64_t end,
                                    const Rational& rate) {
   std::vector<std::int64_t> chosen;

@@ -1,4 +1,4 @@
-// What the headers of a video file say about its image: codec, pixel format, size as stored and as shown, colours.
+// The image properties in the headers of a video file: codec, pixel format, size as stored and as shown, colours.
 //
 //   VideoStream s = describe_stream(VideoInput("phone.mov"));
 //   s.width, s.orientation.clockwise_degrees();             // 1080, 90 for a film stored as 1920 x 1080
@@ -14,7 +14,7 @@
 
 namespace voxshard {
 
-/// Names are FFmpeg's, as ffprobe prints them; "unknown" where the file does not say.
+/// Properties of the video stream. Names are FFmpeg's, as ffprobe prints them; "unknown" where the file does not say.
 struct VideoStream {
   int stream_index = 0;                     // in the file, as ffprobe counts them
   std::string container;                    // "mov,mp4,m4a,3gp,3g2,mj2": all names of the reader
@@ -25,9 +25,9 @@ struct VideoStream {
   std::int64_t stored_width = 0, stored_height = 0;
   VideoOrientation orientation;
   std::int64_t width = 0, height = 0;  // turned by the orientation: the size of the frames that are read
-  Rational sample_aspect{1, 1};        // width of a pixel of the turned image over its height; 1 where not said
+  Rational sample_aspect{1, 1};        // width of a pixel of the turned image over its height; 1 where unknown
   Rational time_base{1, 1};            // seconds per tick
-  std::int64_t header_frames = 0;      // what the container promises; 0 when it does not
+  std::int64_t header_frames = 0;      // number of frames in the container's header; 0 when it does not say
   double header_duration_s = 0;        // of this stream; 0 when the container does not say
 };
 

@@ -1,5 +1,5 @@
-// A video written anew with something drawn into its frames: the frames keep their size, their shape of pixels and
-// their timestamps.
+// Writes a copy of a video with something drawn into its frames: the frames keep their size, pixel aspect ratio and
+// timestamps.
 //
 //   VideoCopy copy("seen.mp4", video, 2);
 //   for (VideoFrame frame; video.next(frame);) draw(frame.rgb), copy.write(frame.rgb, frame.pts_ticks);
@@ -13,7 +13,7 @@
 
 namespace voxshard {
 
-/// Writes the frames that can be: of the size of the first, each shown later than the one before.
+/// Writes the frames that have the size of the first one and a later timestamp than the frame before.
 class VideoCopy {
  public:
   /// `threads`: of the encoder. Errors: kOutput as VideoWriter.
@@ -21,7 +21,7 @@ class VideoCopy {
 
   /// False for a frame that cannot be written. Errors: kOutput.
   bool write(const Tensor& rgb, std::int64_t pts_ticks);
-  /// As VideoWriter's; without a frame no file appears.
+  /// Closes the file as VideoWriter::close() does; without a frame no file appears.
   void close(bool complete = true);
 
  private:

@@ -1,4 +1,4 @@
-// The endings of the names of videos; what such a file holds is found out by FFmpeg.
+// File name endings of videos; FFmpeg determines the actual format from the contents.
 #pragma once
 
 #include <array>
@@ -6,13 +6,13 @@
 
 namespace voxshard {
 
-/// Of files that are read, in lower case.
+/// Endings of files that are read, in lower case.
 inline constexpr std::array<std::string_view, 29> kVideoEndings = {
     ".mp4", ".m4v",  ".mov", ".mkv",   ".webm", ".avi",  ".mpg", ".mpeg", ".mpe", ".ts",
     ".mts", ".m2ts", ".wmv", ".asf",   ".flv",  ".ogv",  ".3gp", ".3g2",  ".mxf", ".y4m",
     ".nut", ".ivf",  ".vob", ".mjpeg", ".mjpg", ".h264", ".264", ".h265", ".hevc"};
 
-/// Of files that are written.
+/// Endings of files that are written.
 inline constexpr std::array<std::string_view, 3> kWrittenVideoEndings = {".mp4", ".mov", ".mkv"};
 
 }  // namespace voxshard

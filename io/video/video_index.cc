@@ -47,7 +47,7 @@ FrameRate frame_rate(const VideoIndex& index) {
     if (std::abs(static_cast<double>(frames[i].pts_ticks - first) - beat) > 1.0) rate.constant = false;
   }
   if (span > 0) {
-    // intervals / (span * time base); hostile timestamps need more than 64 bits on the way
+    // intervals / (span * time base); extreme timestamps need more than 64 bits in between
     __int128 num = static_cast<__int128>(intervals) * index.time_base.den;
     __int128 den = static_cast<__int128>(span) * index.time_base.num;
     for (const __int128 limit = std::numeric_limits<std::int64_t>::max(); num > limit || den > limit;)
@@ -75,7 +75,7 @@ std::vector<std::int64_t> gaps(const VideoIndex& index) {
 
 namespace {
 
-/// How long the last frame is shown. Requires a frame.
+/// Returns the duration of the last frame in ticks. Requires a frame.
 double last_ticks(const VideoIndex& index) {
   const auto& frames = index.frames;
   if (frames.back().duration_ticks > 0) return static_cast<double>(frames.back().duration_ticks);

@@ -1,5 +1,5 @@
-// Which frames a video holds and when each is shown: the timetable that counting, seeking, choosing frames and writing
-// results go by. Times are exact: whole ticks of the stream's time base, as the file stores them.
+// The index of a video: its frames with their presentation times, used for counting, seeking, selecting frames and
+// writing results. Times are exact: whole ticks of the stream's time base, as the file stores them.
 //
 //   VideoIndex index = VideoReader("clip.mp4").index();
 //   index.seconds(7);                                   // 0.28 for tick 3584 of 1/12800 s
@@ -20,7 +20,7 @@ struct Rational {
   bool operator==(const Rational&) const = default;
 };
 
-/// In lowest terms, den > 0. `den` must not be 0.
+/// Returns num / den in lowest terms, den > 0. `den` must not be 0.
 Rational reduced(std::int64_t num, std::int64_t den);
 /// "30000/1001", "25".
 std::string rational_text(const Rational& r);
@@ -37,8 +37,8 @@ struct VideoIndex {
   /// True: every frame was decoded once, and these are the frames that decode. False: read from the packets, where a
   /// frame that cannot be decoded still counts.
   bool decoded = false;
-  /// Timestamps grow strictly and are those of the file, so a frame is found again by its timestamp. Else frames are
-  /// told apart by counting from the start.
+  /// True: timestamps grow strictly and are those of the file, so a frame is found again by its timestamp. False:
+  /// frames are found by counting from the start.
   bool by_timestamp = true;
 
   std::int64_t size() const { return static_cast<std::int64_t>(frames.size()); }
@@ -51,22 +51,24 @@ struct VideoIndex {
 };
 
 struct FrameRate {
-  /// Every timestamp lies within one tick of an even beat: containers round to their time base.
+  /// True when every timestamp lies within one tick of a constant rate: containers round to their time base.
   bool constant = true;
   Rational per_second;                                 // the mean over the index; 0 for fewer than two frames
-  std::int64_t shortest_ticks = 0, longest_ticks = 0;  // between neighbours
+  std::int64_t shortest_ticks = 0, longest_ticks = 0;  // interval between neighbouring frames
 };
 
 FrameRate frame_rate(const VideoIndex& index);
 
-/// The frames behind which frames seem to be missing: nine in ten intervals are alike to a tick, this one is longer by
-/// half or more. Empty for a variable rate.
+/// Returns the frames after which frames seem to be missing: nine in ten intervals are equal to a tick, but the one
+/// after such a frame is longer by more than half. Empty for a variable rate.
 std::vector<std::int64_t> gaps(const VideoIndex& index);
 
-/// From the first timestamp to the end of the last frame: its stated duration, else the mean interval.
+/// Returns the time from the first timestamp to the end of the last frame, which lasts for its stated duration, else
+/// for the mean interval.
 double duration_s(const VideoIndex& index);
 
-/// When a frame is shown, in ticks; of size() when the last one ends, as above, to the next tick.
+/// Returns the time at which a frame is shown, in ticks; for size() the end of the last frame, as above, rounded to a
+/// tick.
 /// Requires 0 <= frame <= size(), and a frame.
 std::int64_t shown_ticks(const VideoIndex& index, std::int64_t frame);
 

@@ -22,7 +22,7 @@ std::shared_ptr<const VideoScan> scanned(VideoInput& input, const VideoReadOptio
   return std::make_shared<const VideoScan>(scan_by_decoding(input, options.threads));
 }
 
-/// The input of a video whose frames are not too large to be decoded.
+/// Returns `input` when the frames of the video are not too large to be decoded; else throws.
 VideoInput& within_limits(VideoInput& input, const VideoStream& stream, const VideoReadOptions& options) {
   if (stream.height > 0 && stream.width > options.most_pixels / stream.height)
     throw Error(ErrorKind::kInput, "E_SIZE",
@@ -66,13 +66,13 @@ void VideoReader::rewind() {
   from_start_ = true;
 }
 
-/// The next image into image_, with its timestamp and number; false at the end.
+/// Decodes the next image into image_, with its timestamp and number; false at the end.
 bool VideoReader::decode() {
   waiting_ = !at_end_ && decoder_.next(input_, *image_);
   at_end_ = !waiting_;
   if (at_end_) return false;
   if (index().by_timestamp) {
-    // Images that are not in the index (only damaged files have them) share the number of the frame behind them.
+    // Images that are not in the index (only damaged files have them) get the number of the next frame.
     pts_ticks_ = shown_at(*image_).value_or(pts_ticks_);
     number_ = std::min(index().first_at_or_after(pts_ticks_), index().size() - 1);
   } else {
@@ -112,7 +112,7 @@ bool VideoReader::decode_to_count(std::int64_t number) {
   return number_ == number;
 }
 
-/// Onwards to the frame, or to the first one behind it.
+/// Decodes forwards to the frame; false when it is missing, at the first frame after it or at the end.
 bool VideoReader::decode_to_time(std::int64_t number) {
   const std::int64_t wanted_ticks = index()[number].pts_ticks;
   while (number_ < 0 || pts_ticks_ < wanted_ticks)
@@ -120,8 +120,8 @@ bool VideoReader::decode_to_time(std::int64_t number) {
   return pts_ticks_ == wanted_ticks;
 }
 
-/// Through the keyframe before the frame; through the one before that where the container or the codec lands behind the
-/// frame; else from the start.
+/// Seeks to the keyframe before the frame and decodes from there; from the keyframe before that one when the container
+/// or the codec lands after the frame; else from the start.
 bool VideoReader::seek_to_time(std::int64_t number) {
   std::int64_t key = index().keyframe_at_or_before(number);
   for (int attempt = 0; attempt < 2 && key > 0; ++attempt) {

@@ -32,16 +32,17 @@ Error output_error(const fs::path& path, const std::string& what) {
   return Error(ErrorKind::kOutput, "[output] cannot write " + path.string() + ": " + what);
 }
 
-/// The comment of every file.
+/// The comment metadata of every file.
 constexpr const char* kMark = "made by voxshard";
-/// The encoder counts frames; their times are the container's business, so no encoder's limits on time bases matter.
+/// Time base of the encoder, which only counts frames. The container stores the times, so that no encoder's limits on
+/// time bases matter.
 constexpr AVRational kEncoderTimeBase{1, 25};
-/// libx264's constant rate factor: hardly distinguishable from the source.
+/// Constant rate factor of libx264: hardly distinguishable from the source.
 constexpr const char* kQuality = "18";
 /// The same for MPEG-4 (quantiser 1 to 31).
 constexpr int kMpeg4Quantiser = 3;
 
-/// With its settings, not yet open.
+/// Returns an encoder with its settings, not yet open.
 AvCodecPtr make_encoder(const AVCodec* codec, bool x264, const VideoWriteOptions& options, int threads,
                         bool global_header) {
   AvCodecPtr context(avcodec_alloc_context3(codec));
@@ -60,8 +61,7 @@ AvCodecPtr make_encoder(const AVCodec* codec, bool x264, const VideoWriteOptions
   if (x264) {
     av_opt_set(context->priv_data, "crf", kQuality, 0);
     av_opt_set(context->priv_data, "preset", "veryfast", 0);
-    // With its tree of macroblocks the bytes of a small video follow from what its thread encoded before (x264 164,
-    // AVX-512).
+    // With mbtree the bytes of a small video depend on earlier work of the encoder's thread (x264 164, AVX-512).
     av_opt_set_int(context->priv_data, "mbtree", 0, 0);
   } else {
     context->flags |= AV_CODEC_FLAG_QSCALE;
@@ -105,14 +105,14 @@ SwsPtr rgb_to_yuv(const AVCodecContext& encoder) {
 
 struct VideoWriter::Impl {
   fs::path path, temporary;
-  Descriptor file;  // of the temporary one
+  Descriptor file;  // the temporary file
   VideoWriteOptions options;
-  AVFormatContext* format = nullptr;  // a muxer's context is not freed as an opened file's is
+  AVFormatContext* format = nullptr;  // not an AvFormatPtr: a muxer's context is freed in another way
   AVStream* stream = nullptr;
   AvCodecPtr encoder;
   SwsPtr to_yuv;
   AvFramePtr rgb, yuv;
-  AvPacketPtr packet, held;  // held: waits for the next one, which ends its duration
+  AvPacketPtr packet, held;  // held: waits for the next packet, which determines its duration
   std::vector<std::int64_t> pts_ticks;
   bool done = false;
 
@@ -143,7 +143,7 @@ struct VideoWriter::Impl {
       throw output_error(path, av_error_text(code) + "; check that the folder exists, is writable and has space");
     av_dict_set(&format->metadata, "comment", kMark, 0);
     AVDictionary* settings = nullptr;
-    // The time before the first frame is stored in the movie's ticks: as fine as the stream's, it stays exact.
+    // The time before the first frame is stored in the movie's ticks: with the stream's time base it stays exact.
     av_dict_set_int(&settings, "movie_timescale", options.time_base.den, 0);
     const int code = avformat_write_header(format, &settings);
     av_dict_free(&settings);
@@ -164,7 +164,7 @@ struct VideoWriter::Impl {
     }
   }
 
-  /// Writes the packet that waits; it lasts until `end_ticks`.
+  /// Writes the held packet; it lasts until `end_ticks`.
   void flush_held(std::int64_t end_ticks) {
     if (held->data == nullptr) return;
     held->duration = end_ticks - held->pts;

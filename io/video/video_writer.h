@@ -1,5 +1,5 @@
-// RGB frames into an MP4, MOV or MKV file, H.264 where FFmpeg was built with libx264 and MPEG-4 else. The file appears
-// whole or not at all; every frame keeps the timestamp that it is given.
+// Writes RGB frames to an MP4, MOV or MKV file, as H.264 where FFmpeg was built with libx264, else as MPEG-4. The file
+// appears whole or not at all; every frame keeps its given timestamp.
 //
 //   VideoWriter out("annotated.mp4", {.width = 1024, .height = 1024, .time_base = video.stream().time_base});
 //   while (video.next(frame)) out.write(drawn(frame.rgb), frame.pts_ticks);
@@ -17,13 +17,13 @@
 namespace voxshard {
 
 struct VideoWriteOptions {
-  std::int64_t width = 0, height = 0;  // of every frame; an odd one grows by a copy of its last row or column: 4:2:0
+  std::int64_t width = 0, height = 0;  // of every frame; odd sizes grow by a copy of the last row or column, for 4:2:0
   Rational time_base{1, 25};           // seconds per tick of the timestamps
   Rational sample_aspect{1, 1};        // width of a pixel over its height
-  int threads = 1;                     // of the encoder
+  int threads = 1;                     // for the encoder
 };
 
-/// Files that a VideoWriter made, for require_output_file: they say so in their comment.
+/// Describes files that a VideoWriter made, for require_output_file: their comment metadata says so.
 OutputKind written_video();
 
 class VideoWriter {
@@ -41,8 +41,8 @@ class VideoWriter {
   /// kOutput with the reason, such as a full disk.
   void write(const Tensor& rgb, std::int64_t pts_ticks);
 
-  /// Ends the file and gives it its name, that of incomplete_path() where frames are missing. Requires at least one
-  /// frame. Errors: kOutput.
+  /// Ends the file and gives it its name; incomplete_path() when `complete` is false. Requires at least one frame.
+  /// Errors: kOutput.
   void close(bool complete = true);
 
  private:

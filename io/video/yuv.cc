@@ -10,10 +10,10 @@
 namespace voxshard {
 namespace {
 
-// All 16-bit values are fixed point with 7 bits behind the point (luma 0 .. 255, chroma -128 .. 127.99), so one
-// _mm256_mulhrs_epi16 (a * b / 2^15, rounded) by a weight times 2^15 keeps them, by a colour factor times 2^13
-// leaves 5. Unpacking works within 128-bit halves, so "low" holds pixels 0-7 and 16-23 of 32 and "high" 8-15 and 24-31;
-// packing puts them back in order.
+// All 16-bit values are fixed point with 7 fractional bits (luma 0 .. 255, chroma -128 .. 127.99). One
+// _mm256_mulhrs_epi16 (a * b / 2^15, rounded) with a weight times 2^15 keeps the 7 bits, with a colour factor times
+// 2^13 it leaves 5. Unpacking works within 128-bit halves, so "low" holds pixels 0-7 and 16-23 of 32 and "high" 8-15
+// and 24-31; packing puts them back in order.
 
 constexpr std::int64_t kBlock = 32;  // pixels per step
 
@@ -21,7 +21,8 @@ constexpr std::int64_t kBlock = 32;  // pixels per step
 /// samples at distance 1.75, 0.75, 0.25 and 1.25, times 2^15. They add up to 2^15.
 constexpr std::array<std::int16_t, 4> kQuarter = {-922, 7885, 28570, -2765};
 
-/// kQuarter over four neighbours. Stays within 15 bits and a sign, also of values that went through it once.
+/// Returns the sum of four neighbours weighted by kQuarter. It fits into 15 bits and a sign, also for values that were
+/// already weighted once.
 __m256i weighted(__m256i a, __m256i b, __m256i c, __m256i d) {
   const auto times = [](__m256i v, std::int16_t w) { return _mm256_mulhrs_epi16(v, _mm256_set1_epi16(w)); };
   return _mm256_add_epi16(_mm256_add_epi16(times(a, kQuarter[0]), times(b, kQuarter[1])),
@@ -43,7 +44,7 @@ class ChromaRows {
     held_.fill(-1);
   }
 
-  /// Row `row`, clamped to the plane, at the width of the image.
+  /// Returns row `row`, clamped to the plane, upsampled to the width of the image.
   const std::int16_t* row(std::int64_t row) {
     row = std::clamp<std::int64_t>(row, 0, rows_ - 1);
     const auto slot = static_cast<std::size_t>(row & 3);  // four neighbours never share a slot
@@ -76,7 +77,7 @@ class ChromaRows {
       // Pixels 2k and 2k + 1 lie a quarter of a sample before and behind sample k.
       const __m256i left2 = samples(x - 2), left = samples(x - 1), here = samples(x), right = samples(x + 1),
                     right2 = samples(x + 2);
-      // Like libswscale: overshoot to the right of the scale is cut here, but not in the columns.
+      // As in libswscale, overshoot above the maximum is clamped here, but not in the vertical pass.
       const __m256i most = _mm256_set1_epi16(16383);
       const __m256i even = _mm256_min_epi16(weighted(left2, left, here, right), most),
                     odd = _mm256_min_epi16(weighted(right2, right, here, left), most);
@@ -97,7 +98,7 @@ class ChromaRows {
   std::array<std::int64_t, 4> held_{};
 };
 
-/// 16 pixels as 48 bytes r g b r g b ...
+/// Stores 16 pixels as 48 bytes r g b r g b ...
 void store_rgb16(std::uint8_t* to, __m128i r, __m128i g, __m128i b) {
   // Byte i of the output is channel i % 3 of pixel i / 3; -1 leaves a gap for the other channels.
   const __m128i r0 = _mm_setr_epi8(0, -1, -1, 1, -1, -1, 2, -1, -1, 3, -1, -1, 4, -1, -1, 5);
@@ -144,7 +145,7 @@ Rgb colours_of(__m256i luma, __m256i u, __m256i v, const Factors& f) {
   return {_mm256_srai_epi16(r, 5), _mm256_srai_epi16(g, 5), _mm256_srai_epi16(b, 5)};
 }
 
-/// 32 pixels: 32 bytes of y, 32 values of u and of v in pixel order.
+/// Converts 32 pixels: 32 bytes of y, 32 values of u and of v in pixel order.
 void convert_block(const std::uint8_t* y, __m256i u0, __m256i u1, __m256i v0, __m256i v1, const Factors& f,
                    std::uint8_t* rgb) {
   const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(y)), zero = _mm256_setzero_si256();

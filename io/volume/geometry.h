@@ -1,5 +1,6 @@
-// Where a volume lies in the patient: ITK's convention. World axes are LPS (x grows to the left, y to the back, z to
-// the head) in millimetres; voxel (i, j, k) counts along x, y, z and lies at origin + direction * (spacing * index).
+// The position of a volume in the patient, in ITK's convention. World axes are LPS (x grows to the left, y to the back,
+// z to the head) in millimetres; voxel (i, j, k) counts along x, y, z and lies at origin + direction * (spacing *
+// index).
 //
 //   Geometry g{.size = {64, 64, 32}, .spacing = {1, 1, 3}};
 //   orientation_code(g)    // "LPS": each letter is the direction in which that index grows
@@ -27,15 +28,16 @@ struct Geometry {
   std::array<double, 3> index_of(const std::array<double, 3>& world_mm) const;
 };
 
-/// Three letters of L/R, P/A, S/I: the world direction in which index x, y, z grows (the nearest axis when oblique).
+/// Returns three letters of L/R, P/A, S/I: the world direction in which index x, y, z grows (the nearest axis when
+/// oblique).
 std::string orientation_code(const Geometry& geometry);
 
-/// Equal sizes, and origin (mm), spacing (mm) and direction within `tolerance` of each other.
+/// Returns true for equal sizes and origin (mm), spacing (mm) and direction within `tolerance` of each other.
 bool same_geometry(const Geometry& a, const Geometry& b, double tolerance = 1e-4);
 
-/// The geometry cut into other voxels: size = round-half-even(old spacing / new spacing * size), at least 1. Both grids
-/// fill exactly the same box of the world (as skimage.resize and nnU-Net place the samples), so the spacing that is
-/// recorded is old spacing * old size / new size: `spacing_mm` up to the rounding of the size.
+/// Returns the geometry at another spacing: size = round-half-even(old spacing / new spacing * size), at least 1. Both
+/// grids fill exactly the same box of the world (as skimage.resize and nnU-Net place the samples), so the resulting
+/// spacing is old spacing * old size / new size: `spacing_mm` up to the rounding of the size.
 Geometry respaced(const Geometry& geometry, const std::array<double, 3>& spacing_mm);
 
 }  // namespace voxshard

@@ -1,5 +1,6 @@
 // A read-only memory map of a plain .nii, so that each core reads its own box of a cached volume and nothing else.
-// Only what our own cache writes: little-endian NIfTI-1, 3-D, no compression; u8, i16, i32 or f32; slope is applied.
+// Supports only the files of our own cache: little-endian NIfTI-1, 3-D, uncompressed; u8, i16, i32 or f32; slope is
+// applied.
 //
 //   MappedVolume map = MappedVolume::open("cache/liver_03.nii");
 //   map.read_box({{0, 16, 0}, {48, 16, 64}}, view);   // (D, H, W) coordinates
@@ -12,7 +13,7 @@
 
 namespace voxshard {
 
-/// What the names of volumes that can be mapped end with.
+/// File name ending of volumes that can be mapped.
 inline constexpr const char* kMappedEnding = ".nii";
 
 class MappedVolume {
@@ -25,7 +26,7 @@ class MappedVolume {
 
   const Geometry& geometry() const;
   DiskType type() const;
-  /// f32 for kF32 or where a slope applies, else i32: what a whole read would give.
+  /// Returns the type that reading the whole file would give: f32 for kF32 or where a slope applies, else i32.
   DType dtype() const;
   Shape shape() const;  // (D, H, W)
 
@@ -35,11 +36,11 @@ class MappedVolume {
   void read_box(const Box& box, const TensorView& dst) const;
   /// Asks the system to read the planes of `box` ahead; returns at once.
   void will_need(const Box& box) const;
-  /// Lets go of the pages that reads have mapped; later reads map them again.
+  /// Releases the pages that reads have mapped; later reads map them again.
   void forget() const;
-  /// Of a voxel on the disk.
+  /// Bytes of one voxel in the file.
   std::int64_t voxel_bytes() const;
-  /// What reads have copied out of the file so far, in its bytes.
+  /// Bytes of the file that reads have copied so far.
   std::int64_t copied_bytes() const;
 
  private:

@@ -1,5 +1,5 @@
-// NIfTI as a row of the table of formats. The header check (nifti_header.h) decides whether a file is read and where it
-// lies, ITK's NiftiImageIO delivers and writes the scalars, without its pipeline.
+// NIfTI as a row of the table of formats. The header check (nifti_header.h) decides whether a file is read and gives
+// its geometry; ITK's NiftiImageIO reads and writes the scalars, without ITK's pipeline.
 //
 //   nifti_format().read("ct.nii.gz", DType::kF32)
 #include <itkMetaDataObject.h>
@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// NiftiImageIO that also goes on where ITK 5.2 refuses a sform: the geometry is taken from our own header check. One
-/// thread at a time reads a header: ITK 5.2 keeps the name of the file before it in a static string.
+/// NiftiImageIO that continues where ITK 5.2 refuses an sform: the geometry comes from our own header check. One thread
+/// at a time reads a header: ITK 5.2 keeps the name of the previous file in a static string.
 class TolerantNiftiIO : public itk::NiftiImageIO {
  public:
   using Self = TolerantNiftiIO;
@@ -41,8 +41,8 @@ class TolerantNiftiIO : public itk::NiftiImageIO {
   }
 };
 
-/// Whether memory was what a read failed for, which niftilib does not say: it holds the scalars twice.
-/// Errors: std::bad_alloc.
+/// Throws std::bad_alloc when `bytes` cannot be allocated: niftilib holds the scalars twice and does not report that a
+/// read failed for lack of memory.
 void require_memory(std::int64_t bytes) { std::vector<char>().reserve(static_cast<std::size_t>(bytes)); }
 
 /// The scalars as they are on disk, in this machine's byte order. Slope and intercept are left to us: ITK 5.2 adds the
@@ -162,7 +162,7 @@ Volume read_label_voxels(const fs::path& path) {
   return volume;
 }
 
-/// Nothing is decoded, nothing is repaired silently.
+/// Reads the header only; repairs are reported.
 VolumeInfo read_info(const fs::path& path) {
   const NiftiHeader header = read_nifti_header(path);
   const NiftiPlacement placement = place(header);
@@ -219,8 +219,8 @@ std::vector<char> disk_bytes(const fs::path& path, const Volume& volume, DiskTyp
   return bytes;
 }
 
-/// The bytes on disk where they are those in memory; null where they have to be made. Errors: kOutput for a voxel that
-/// is not finite.
+/// Returns the voxels in memory when the file stores the same bytes; null when they have to be converted. Errors:
+/// kOutput for a voxel that is not finite.
 const char* bytes_as_they_are(const fs::path& path, const Volume& volume, DiskType type) {
   if (volume.voxels.dtype() != DType::kF32 || type != DiskType::kF32) return nullptr;
   const auto* values = volume.voxels.as<float>();

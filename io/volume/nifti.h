@@ -1,5 +1,5 @@
-// NIfTI, read and written through ITK, behind a check of the header and of every byte that the header promises, because
-// ITK reads a truncated .nii.gz as if nothing had happened. Errors beside those of io/volume/volume.h: 4-D or more,
+// NIfTI, read and written through ITK, after a check of the header and of every byte that the header promises, because
+// ITK reads a truncated .nii.gz without an error. Errors in addition to those of io/volume/volume.h: 4-D or more,
 // colour or complex, a sheared sform (over 0.5 degrees) without qform.
 //
 //   VolumeFormats formats = {.rows = {nifti_format()}};

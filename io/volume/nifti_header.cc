@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// More than any file has; two of them add up without overflow.
+/// Larger than any file; the sum of two does not overflow.
 constexpr double kMostBytes = 0x1p60;
 
 struct TypeRow {
@@ -213,10 +213,10 @@ std::string volume_problem(const NiftiHeader& h) {
     if (h.dimensions[i] != 1)
       return "has " + std::to_string(h.dimensions.size()) + " dimensions (" + std::to_string(h.dimensions[i]) +
              " along the " + std::to_string(i + 1) + "th), expected a 3-D volume; split it into one file per volume";
-  // Also where the qform is used: ITK 5.2 takes the sform apart in any case, in single precision: it calls abort() on
-  // numbers like the first, and may search for ever behind the second (2^24 was seen).
+  // Checked also where the qform is used: ITK 5.2 decomposes the sform in any case, in single precision. It calls
+  // abort() on numbers beyond the first limit, and may loop forever beyond the second (seen at 2^24).
   constexpr double kMostSform = 1e12, kMostRatio = 1e6;
-  double shortest = kMostSform, longest = 0;  // steps along the axes of voxels that lead anywhere, mm
+  double shortest = kMostSform, longest = 0;  // steps along the voxel axes that are not 0, mm
   for (std::size_t j = 0; j < 4 && h.sform_code > 0; ++j) {
     for (const auto& row : h.sform)  // number by number: libstdc++'s hypot(0, 0, NaN) is 0
       if (!(std::abs(row[j]) <= kMostSform))
@@ -270,7 +270,7 @@ class FiniteScan {
 
 }  // namespace
 
-/// A stream that unpacks without end is not followed to its end.
+/// A gzip stream that unpacks to more than this many bytes beyond the promised size is refused without reading on.
 constexpr std::int64_t kMostSurplusBytes = 64 << 20;
 
 NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, bool find_non_finite) {

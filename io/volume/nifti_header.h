@@ -1,5 +1,5 @@
-// The NIfTI header as the file has it, read without ITK: what type, how many bytes it promises, which of its two
-// transforms is used. ITK 5.2 neither notices missing bytes in a .nii.gz nor reads a slightly sheared sform; this does.
+// Reads the NIfTI header without ITK: scalar type, number of bytes, and which of its two transforms is used. ITK 5.2
+// neither notices missing bytes in a .nii.gz nor reads a slightly sheared sform; this code does.
 //
 //   NiftiHeader h = read_nifti_header(path);
 //   std::string why = volume_problem(h);   // 3-D, scalar, usable geometry
@@ -36,7 +36,7 @@ struct NiftiHeader {
 
   /// Bytes of all voxels. -1 when that is more than 2^60.
   std::int64_t voxel_bytes() const;
-  /// Where the voxels begin in data_file.
+  /// Offset of the first voxel in data_file, in bytes.
   std::int64_t data_begin() const;
   std::string scalar_type() const;  // "int16"; "type 5" when unknown
   int components() const;
@@ -44,16 +44,16 @@ struct NiftiHeader {
   bool is_scaled() const;       // slope and intercept change values; slope 0 or NaN says that there is no scaling
 };
 
-/// The geometry that a header gives, and how it was come by.
+/// The geometry of a header, and how it was derived.
 struct NiftiPlacement {
   Geometry geometry;
   std::string form_used;
-  double shear_degrees = 0;  // of the form used
+  double shear_degrees = 0;  // shear of the form used
   double forms_gap_mm = 0;   // largest distance between qform and sform over the volume's corners; 0 unless both exist
-  std::string problem;       // why the geometry cannot be used; else empty
+  std::string problem;       // reason why the geometry cannot be used; else empty
 };
 
-/// The files of header and voxels by a NIfTI volume's name: .nii, .hdr or .img, each also with .gz.
+/// Returns the files of header and voxels for a NIfTI volume's name: .nii, .hdr or .img, each also with .gz.
 std::optional<std::pair<std::filesystem::path, std::filesystem::path>> nifti_files(const std::filesystem::path& path);
 
 /// Errors: kInput: missing, empty, too short, not NIfTI, impossible dimensions, a damaged gzip stream.
@@ -63,19 +63,20 @@ NiftiHeader read_nifti_header(const std::filesystem::path& path);
 /// qform), else the qform, else the sform's nearest rotation when it is sheared by less than 0.5 degrees.
 NiftiPlacement place(const NiftiHeader& header);
 
-/// A number of the header (offset, scaling, spacing) that no reader could go by, in words; empty without.
+/// Describes a number of the header (offset, scaling, spacing) that is unusable; empty when there is none.
 std::string unreadable_number(const NiftiHeader& header);
 
-/// What stops this file from being read as one scalar 3-D volume; empty when nothing does.
+/// Returns the reason why this file cannot be read as one scalar 3-D volume; empty when it can.
 std::string volume_problem(const NiftiHeader& header);
 
-/// Voxels that are NaN or infinite: how many, and the index of the first. niftilib, below ITK, reads them as 0.
+/// Number of voxels that are NaN or infinite, and the index of the first. niftilib, which ITK uses, reads them as 0.
 struct NonFinite {
   std::int64_t count = 0, first = -1;
 };
 
-/// Errors: kInput when the data file is shorter than promised, or its gzip stream is cut or damaged.
-/// With `find_non_finite` floats are looked at as well. Cost: one pass; none for a plain file that is not looked at.
+/// Checks that the data file has all bytes of the voxels. With `find_non_finite` also searches floats for NaN and
+/// infinity. Errors: kInput when the file is shorter than its header says, or its gzip stream is cut or damaged.
+/// Cost: one pass; none for a plain file without that search.
 NonFinite require_promised_bytes(const NiftiHeader& header, const std::filesystem::path& path,
                                  bool find_non_finite = false);
 

@@ -1,5 +1,5 @@
-// Which of a header's two transforms places the volume. NIfTI's world is RAS, ours LPS, so the first two rows change
-// sign. A matrix is orthogonal enough as it is when its normalised columns satisfy |M M^T - 1| < 1e-4, ITK's limit.
+// Chooses which of a header's two transforms gives the geometry. NIfTI's world is RAS, ours LPS, so the first two rows
+// change sign. A matrix counts as orthogonal when its normalised columns satisfy |M M^T - 1| < 1e-4, ITK's limit.
 //
 //   place(read_nifti_header("ct.nii.gz")).form_used   // "sform"
 #include <algorithm>
@@ -36,7 +36,7 @@ Matrix33 unit_columns(const Matrix34& m) {
 
 double column_dot(const Matrix33& m, int a, int b) { return m[0][a] * m[0][b] + m[1][a] * m[1][b] + m[2][a] * m[2][b]; }
 
-/// How far the angle between two axes is from 90 degrees, at worst.
+/// Returns the largest deviation of an angle between two axes from 90 degrees, in degrees.
 double shear_of(const Matrix33& m) {
   double worst = 0;
   for (auto [a, b] : {std::pair{0, 1}, {0, 2}, {1, 2}}) worst = std::max(worst, std::abs(column_dot(m, a, b)));
@@ -118,7 +118,7 @@ double corner_gap(const Matrix34& a, const Matrix34& b, const std::array<std::in
 void apply(Geometry& g, const NiftiHeader& h, const Matrix34& m, const Matrix33& rotation) {
   for (int a = 0; a < 3; ++a) {
     const double norm = column_norm(m, a), pixdim = std::abs(h.pixdim[a + 1]);
-    // pixdim and the matrix normally say the same; the matrix decides where they do not.
+    // pixdim and the matrix normally agree; the matrix decides where they do not.
     g.spacing[a] = (std::abs(pixdim - norm) <= 1e-3 * norm ? pixdim : norm) * h.unit_mm;
     g.origin[a] = (a < 2 ? -1 : 1) * m[a][3] * h.unit_mm;
     for (int r = 0; r < 3; ++r) g.direction[3 * r + a] = (r < 2 ? -1 : 1) * rotation[r][a];
@@ -172,7 +172,7 @@ NiftiPlacement place(const NiftiHeader& h) {
 }
 
 std::string unreadable_number(const NiftiHeader& h) {
-  constexpr double kMostScale = 1e30;     // times 2^16 a float holds it
+  constexpr double kMostScale = 1e30;     // times 2^16 it still fits into a float
   constexpr double kMostOffset = 0x1p60;  // bytes
   if (!std::isfinite(h.vox_offset) || h.vox_offset < 0 || h.vox_offset > kMostOffset)
     return "says that its voxels begin at byte " + number_text(h.vox_offset) + "; export it again";

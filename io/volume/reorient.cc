@@ -7,7 +7,7 @@
 namespace voxshard {
 namespace {
 
-/// The world axis (0 x, 1 y, 2 z) of an orientation letter, and whether it points along LPS.
+/// The world axis (0 x, 1 y, 2 z) of an orientation letter, and true when it points along LPS.
 struct Letter {
   int axis = -1;
   bool positive = true;

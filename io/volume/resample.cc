@@ -21,7 +21,7 @@ namespace {
 template <class T>
 using Image = itk::Image<T, 3>;
 
-/// Our threads are the runtime's: ITK must start none.
+/// Stops ITK from starting threads of its own; all threads belong to the runtime.
 void keep_itk_on_this_thread() {
   static const bool done = [] {
     itk::MultiThreaderBase::SetGlobalDefaultThreader(itk::MultiThreaderBaseEnums::Threader::Platform);
@@ -64,7 +64,7 @@ typename itk::InterpolateImageFunction<Image<T>, double>::Pointer interpolator(I
   return cubic.GetPointer();
 }
 
-/// The result's memory as that of the filter's output, which then allocates none.
+/// Makes the filter write into the result's memory, so that it allocates none for its output.
 template <class T, class Filter>
 void write_into(Filter& filter, const Tensor& voxels) {
   auto memory = itk::ImportImageContainer<itk::SizeValueType, T>::New();
@@ -72,7 +72,7 @@ void write_into(Filter& filter, const Tensor& voxels) {
   filter.GetOutput()->SetPixelContainer(memory);
 }
 
-/// `outside` empty: the nearest edge voxel.
+/// Resamples onto `grid`. `outside`: value outside of the source; empty: that of the nearest edge voxel.
 template <class T>
 Volume resample(const Volume& volume, const Geometry& grid, Interpolation kind, std::optional<T> outside) {
   keep_itk_on_this_thread();

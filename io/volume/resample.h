@@ -1,7 +1,7 @@
-// Volumes on other grids: exact permutes and flips to an orientation, and resampling to a spacing or to the grid of
-// another volume. Labels are resampled to the nearest voxel, images linearly or with a cubic B-spline. What lies
-// outside takes the nearest edge voxel for a change of spacing; for a foreign grid images get -1000 (or `outside`),
-// labels 0.
+// Puts volumes on other grids: exact permutations and flips to an orientation, and resampling to a spacing or to the
+// grid of another volume. Labels take the nearest voxel, images are interpolated linearly or with a cubic B-spline.
+// Samples outside of the source take the nearest edge voxel for a change of spacing; on the grid of another volume
+// images get -1000 (or `outside`), labels 0.
 //
 //   Volume lps = reorient(ct, "LPS");
 //   Volume work = resample_image(lps, {1.5, 1.5, 3});
@@ -18,12 +18,13 @@ namespace voxshard {
 enum class Interpolation { kNearest, kLinear, kCubic };
 
 /// The same voxels with axes permuted and flipped so that orientation_code is `code`; every voxel stays where it was in
-/// the world. Exact, no interpolation; works for f32 and i32. What already has the orientation is moved, not copied.
+/// the world. Exact, no interpolation; works for f32 and i32. A volume that already has the orientation is moved, not
+/// copied.
 /// Errors: kConfig when `code` is not one letter each of L/R, P/A, S/I.
 Volume reorient(Volume volume, const std::string& code);
 
 /// An image (f32) at another spacing, on the grid respaced(volume.geometry, spacing_mm); values stay within the input's
-/// range. Where no size changes, the volume itself. Errors: kConfig for a spacing that is not > 0.
+/// range. Returns the volume itself when no size changes. Errors: kConfig for a spacing that is not > 0.
 Volume resample_image(Volume volume, const std::array<double, 3>& spacing_mm,
                       Interpolation interpolation = Interpolation::kLinear);
 /// A label map (i32) at another spacing, nearest voxel.
@@ -32,7 +33,7 @@ Volume resample_label(Volume volume, const std::array<double, 3>& spacing_mm);
 /// An image on `grid`; voxels whose centre lies outside the source get `outside`.
 Volume resample_image_to(const Volume& volume, const Geometry& grid,
                          Interpolation interpolation = Interpolation::kLinear, double outside = -1000);
-/// A label map on `grid`, nearest voxel, 0 outside the source: the way back for predictions.
+/// A label map on `grid`, nearest voxel, 0 outside the source; brings predictions back to the original grid.
 Volume resample_label_to(Volume volume, const Geometry& grid);
 
 }  // namespace voxshard

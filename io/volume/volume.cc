@@ -1,4 +1,4 @@
-// Which format a file is of, and the calls that ask it.
+// Finds the format of a file and calls its functions.
 //
 //   read_image("ct.nii.gz")   // NIfTI reads it
 #include "io/volume/volume.h"
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The ending of the format's that a name has, or none.
+/// Returns the ending of the format that a name has, or null.
 const char* ending_of(const fs::path& path, const VolumeFormat& format) {
   const std::string name = path.filename().string();
   for (const char* ending : format.endings)

@@ -1,5 +1,5 @@
-// 3-D medical volumes in files. A format is a row of a table that is handed in, with limits of what is read; without
-// one, all that this build knows.
+// Reads and writes 3-D medical volumes. Each file format is a row in a table. Functions take the table, with limits on
+// the volumes that are read, as an argument; the default is the table of all formats that this build knows.
 //
 //   Volume ct = read_image("liver_03.nii.gz");         // f32, Hounsfield units, (D, H, W)
 //   Volume organs = read_label("liver_03_seg.nii.gz"); // i32
@@ -27,83 +27,83 @@ struct Volume {
 /// The scalar type of a written file.
 enum class DiskType : std::uint8_t { kU8, kI16, kU16, kI32, kF32 };
 
-/// What the header says, for `voxshard info`. No voxel is read.
+/// The contents of a header, for `voxshard info`. No voxel is read.
 struct VolumeInfo {
   Geometry geometry;                     // the first three dimensions, as read_image would use them
   std::string orientation;               // "LPS"
   std::string scalar_type;               // on disk: "int16", "float32", "rgb24", "complex64" ...
   int components = 1;                    // 3 for RGB, 2 for complex
   std::vector<std::int64_t> dimensions;  // all of them, in file order x, y, z, t ...
-  double slope = 1, intercept = 0;       // as used: slope 0 or NaN reads as 1, 0
+  double slope = 1, intercept = 0;       // as applied: slope 0 or NaN becomes 1, 0
   int qform_code = 0, sform_code = 0;
-  bool forms_agree = true;   // false when both are there and their corners differ by more than 0.1 mm
+  bool forms_agree = true;   // false when both exist and their corners differ by more than 0.1 mm
   double forms_gap_mm = 0;   // the largest distance between them over the corners of the volume
-  double shear_degrees = 0;  // how far the used axes were from orthogonal, before it was repaired
+  double shear_degrees = 0;  // shear of the used axes, before it was repaired
   std::string form_used;     // "sform", "qform", "sform (nearest rotation)" or "none (spacing only)"
   int nifti_version = 0;     // 1 or 2; 0 for other formats
   bool big_endian = false;
   std::int64_t voxel_bytes = 0;         // uncompressed, as the header promises
   std::int64_t file_bytes = 0;          // on disk
   bool compressed = false;              // file_bytes may be less than voxel_bytes
-  bool readable = true;                 // read_image would take it as far as the header can tell
-  std::string problem;                  // why not, else empty
-  std::string problem_code = "E_READ";  // of it
-  std::string warning;                  // what is odd about a file that is read: "W_FORMS ..."; else empty
+  bool readable = true;                 // true: read_image would read it, as far as the header can tell
+  std::string problem;                  // reason why it is not readable, else empty
+  std::string problem_code = "E_READ";  // code of the problem
+  std::string warning;                  // warning about a readable file: "W_FORMS ..."; else empty
 };
 
 /// One file format: a file of its own and a row in the table.
 struct VolumeFormat {
   const char* name;                  // "NIfTI"
   std::vector<const char*> endings;  // of files that are written and looked for in folders; new files get the last
-  const char* expected;              // names that are read, for people: ".nii, .nii.gz, or a .hdr/.img pair"
-  bool (*matches)(const std::filesystem::path& path);  // whether files of this name are its own
-  /// Errors: kInput for files without a usable header; what `read` would refuse is reported in `problem`.
+  const char* expected;              // names that are read, for messages: ".nii, .nii.gz, or a .hdr/.img pair"
+  bool (*matches)(const std::filesystem::path& path);  // true when the name is one of this format
+  /// Errors: kInput for files without a usable header; the reason why `read` would refuse a file is in `problem`.
   VolumeInfo (*read_header)(const std::filesystem::path& path);
   /// `dtype`: kF32 for an image, kI32 for a label map. Errors: as read_image and read_label.
   Volume (*read)(const std::filesystem::path& path, DType dtype);
-  /// Atomic; the same volume gives the same bytes. Errors: as write_volume.
+  /// Writes atomically; the same volume gives the same bytes. Errors: as write_volume.
   void (*write)(const std::filesystem::path& path, const Volume& volume, DiskType type);
-  /// Goes through every byte that `read` needs and keeps none of it. Errors: as read. Null: `read` alone can tell.
+  /// Reads every byte that `read` needs, without keeping it. Errors: as read. Null: the format has no check but `read`.
   void (*check)(const std::filesystem::path& path) = nullptr;
 };
 
-/// What is read, and how much of it.
+/// The formats that are read, and the limits on their volumes.
 struct VolumeFormats {
-  std::vector<VolumeFormat> rows;  // in the order in which they are asked
+  std::vector<VolumeFormat> rows;  // in the order in which they are tried
   VolumeLimits limits = {};
 };
-/// All that this build knows.
+/// Returns all formats that this build knows.
 const VolumeFormats& volume_formats();
 
-/// The image as f32, in Hounsfield units.
+/// Reads an image as f32, in Hounsfield units.
 /// Errors: kInput names the file, what is wrong and what to do: missing, empty, truncated, damaged, of no known format,
 /// NaN or infinite voxels (E_NAN; how many, the first), no scalar 3-D volume, beyond the limits (E_SIZE; from the
 /// header alone), memory that the system refuses (E_MEMORY).
 Volume read_image(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
-/// The label map as i32. Errors: as read_image, and kInput when a value is no integer or outside i32.
+/// Reads a label map as i32. Errors: as read_image, and kInput when a value is no integer or outside i32.
 Volume read_label(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
-/// Errors: kInput as read_image for files without a usable header.
+/// Reads the header. Errors: kInput as read_image for files without a usable header.
 VolumeInfo read_volume_info(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
-/// The same, after a look at every byte that read_image would read: a file that is cut off, damaged or beyond the
+/// The same, with a check of every byte that read_image would read: a file that is truncated, damaged or beyond the
 /// limits is then not `readable`. Cost: one pass over the file, little memory.
 VolumeInfo check_volume(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
-/// Writes the format that the name ends as, atomically; the same volume gives the same bytes. f32 voxels are rounded
-/// half to even for integer types. Errors: kOutput when the file cannot be written, its name ends as no format's, or a
+/// Writes the format of the name's ending, atomically; the same volume gives the same bytes. f32 voxels are rounded
+/// half to even for integer types. Errors: kOutput when the file cannot be written, its name has no known ending, or a
 /// value does not fit `type`.
 void write_volume(const std::filesystem::path& path, const Volume& volume, DiskType type,
                   const VolumeFormats& formats = volume_formats());
 
-/// The file's name without its format's ending; none when it ends as no format's.
+/// Returns the file's name without its format's ending; none when the ending is unknown.
 std::optional<std::string> volume_stem(const std::filesystem::path& path,
                                        const VolumeFormats& formats = volume_formats());
 /// ".nii or .nii.gz"
 std::string volume_endings(const VolumeFormats& formats = volume_formats());
 
-// For formats.
+// Helpers for the format files.
 Error unknown_volume(const std::filesystem::path& path, const VolumeFormats& formats);
 /// "(x, y, z) = (3, 0, 0)" for an index into the voxels.
 std::string voxel_name(const Geometry& geometry, std::int64_t index);

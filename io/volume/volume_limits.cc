@@ -1,4 +1,4 @@
-// Limits on what is read, each with what would be within them.
+// Checks of volumes against the limits; each error names a size that would be within them.
 //
 //   require_within({.most_voxels = 1000}, info, "ct.nii")   // E_SIZE: has 3840 voxels
 #include "io/volume/volume_limits.h"

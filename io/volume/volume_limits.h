@@ -1,6 +1,6 @@
-// How much of what a volume's header promises is believed. A few hundred kilobytes of .nii.gz unpack to a gigabyte, and
-// a fine spacing makes a terabyte of a small scan: both are refused by their headers, before anything is allocated, and
-// cost their case only.
+// Limits on the sizes in a volume's header. A few hundred kilobytes of .nii.gz can unpack to a gigabyte, and a fine
+// spacing makes a terabyte of a small scan: both are refused by their headers, before anything is allocated. Only that
+// case fails, not the batch.
 //
 //   VolumeLimits limits{.memory_bytes = available_memory_bytes()};
 //   require_within(limits, read_volume_info("ct.nii.gz"), "ct.nii.gz");     // E_SIZE says what would fit
@@ -19,26 +19,27 @@ namespace voxshard {
 struct VolumeInfo;
 
 struct VolumeLimits {
-  std::int64_t most_voxels = std::int64_t{1} << 30;  // of a file, and of what it is resampled to: 1024^3
-  double most_inflation = 250;    // bytes out of one byte of a compressed file; asked beyond kFreeInflationBytes
-  std::int64_t memory_bytes = 0;  // of one case at its peak; 0: no limit
+  std::int64_t most_voxels = std::int64_t{1} << 30;  // of a file, and of its resampled volume: 1024^3
+  double most_inflation = 250;    // unpacked bytes per byte of a compressed file; checked beyond kFreeInflationBytes
+  std::int64_t memory_bytes = 0;  // peak memory of one case; 0: no limit
 };
 
-/// An empty label map packs a thousandfold; below this size that is nobody's harm.
+/// Unpacked size in bytes up to which most_inflation is not checked: an empty label map compresses a thousandfold.
 inline constexpr std::int64_t kFreeInflationBytes = std::int64_t{1} << 30;
 
-/// Voxels of a grid. At most 2^62.
+/// Returns the number of voxels of a grid, at most 2^62.
 std::int64_t voxels_of(const Geometry& geometry);
 
-/// What reading a file takes at its peak, the volume that is left included: the scalars of the disk twice, or once
-/// beside four bytes a voxel.
+/// Returns the peak memory of reading a file, with the resulting volume: twice the bytes of the scalars on disk, or
+/// once these bytes plus four bytes a voxel, whichever is more.
 std::int64_t reading_bytes(const VolumeInfo& info);
 
-/// Requires that a file whose header was read may be read as a whole. What is not readable, or shorter than its header
-/// promises, is left to the reader to name. Errors: kInput E_SIZE (memory_bytes: E_BUDGET) with what would fit.
+/// Throws when a file exceeds the limits by its header. Files that are not readable, or shorter than the header says,
+/// pass here; the reader reports them. Errors: kInput E_SIZE (memory_bytes: E_BUDGET) with a size that would fit.
 void require_within(const VolumeLimits& limits, const VolumeInfo& info, const std::filesystem::path& path);
 
-/// E_BUDGET for a case that needs more than there is: "[PATH] WHAT takes 5.0 GiB, this process may take 2.0 GiB; FITS".
+/// Returns E_BUDGET for a case that needs too much memory: "[memory] WHAT takes 5.0 GiB, of 2.0 GiB that this process
+/// may take; FITS, or raise host-memory".
 Error over_memory(const std::string& what, std::int64_t bytes, std::int64_t most_bytes, const std::string& fits);
 
 }  // namespace voxshard

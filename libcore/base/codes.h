@@ -1,6 +1,6 @@
-// The names of what can be wrong with an input or a command: stable words for scripts, in the column `code` of
-// quarantine.csv, in notes and in the JSON of an error. Every code that a source gives is a row here, and every row is
-// given by a source (tests/structure/codes_test.cc).
+// Stable codes for everything that can be wrong with an input or a command. Scripts find them in the column `code` of
+// quarantine.csv, in notes and in the JSON of an error. Every code that a source file gives is a row here, and every
+// row is given by a source file (tests/structure/codes_test.cc).
 //
 //   meaning_of("E_SHAPE")     // "image and label, or a file and what it promises, have different sizes"
 //
@@ -16,9 +16,10 @@ struct CodeRow {
   const char* meaning;  // a clause, without a full stop
 };
 
-/// Codes that begin with E_ leave something out or end a command; those that begin with W_ keep it and say what is odd.
+/// Codes that begin with E_ exclude an input or end a command; those that begin with W_ keep the input and report an
+/// oddity.
 inline constexpr CodeRow kCodes[] = {
-    // Inputs: of a case, an image, a clip, an entry or a record, which is left out.
+    // Inputs: the case, image, clip, entry or record is left out.
     {"E_BOX", "a box without area, outside of its picture or with numbers that are not finite"},
     {"E_BUDGET", "more memory than {memory} or {host-memory} allow; the text says what would fit"},
     {"E_CHECKSUM", "a TFRecord whose checksum differs from its bytes"},
@@ -46,7 +47,7 @@ inline constexpr CodeRow kCodes[] = {
     {"E_STOPPED", "not reached before the command was stopped"},
     {"E_SYNTAX", "a row or a value that cannot be parsed"},
     {"E_TIME", "a video without timestamps, or an interval that ends before it begins"},
-    // Whole commands, which end with them.
+    // Commands: the error ends the whole command.
     {"E_CHECKPOINT", "a checkpoint of another model or run, or of data that have changed; or no whole one is left"},
     {"E_CONFIG", "a configuration, model, size or partition that is invalid"},
     {"E_DIVERGED", "the loss or a weight is not finite"},
@@ -58,7 +59,7 @@ inline constexpr CodeRow kCodes[] = {
     {"E_THREADS", "the system refused threads that were asked for"},
     {"E_USAGE", "the command line is wrong"},
     {"E_WRITE", "an output cannot be written"},
-    // Notes: what is kept, but odd.
+    // Notes: the input is kept although it is odd.
     {"W_CLASS", "nothing of a class validates"},
     {"W_CLIPPED", "a box was cut to its picture"},
     {"W_COLOUR", "grey and colour pictures in one data set; the text says how they are taken"},
@@ -72,7 +73,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_TRAINED", "the run was trained on what is predicted or scored"},
 };
 
-/// Null for what is no code.
+/// Returns null for a string that is not a code.
 constexpr const char* meaning_of(std::string_view code) {
   for (const CodeRow& row : kCodes)
     if (row.code == code) return row.meaning;

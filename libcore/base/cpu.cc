@@ -15,26 +15,26 @@
 namespace voxshard {
 namespace {
 
-/// AMX with bf16, as the processor says.
+/// True when CPUID reports AMX with bf16.
 bool has_tiles() {
   constexpr unsigned kExtended = 7;
   unsigned eax = 0, ebx = 0, ecx = 0, amx = 0;
   return __get_cpuid_count(kExtended, 0, &eax, &ebx, &ecx, &amx) != 0 && (amx >> 22 & 1) != 0 && (amx >> 24 & 1) != 0;
 }
 
-/// Linux gives tiles to a process that asks: Documentation/arch/x86/xstate.rst.
+/// Requests permission for AMX tiles; Linux gives them only to a process that asks: Documentation/arch/x86/xstate.rst.
 bool may_keep_tiles() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
 std::vector<InstructionSet> found_instruction_sets() {
-  // What oneDNN and Highway ask of AVX-512: the parts of Skylake's servers.
+  // The subset of AVX-512 that oneDNN and Highway require, which Skylake servers introduced.
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   std::vector<InstructionSet> sets;
   const auto add = [&](InstructionSet set, bool has) {
-    if (has && sets.size() == static_cast<std::size_t>(set)) sets.push_back(set);  // after all those before it
+    if (has && sets.size() == static_cast<std::size_t>(set)) sets.push_back(set);  // only on top of all earlier sets
   };
   add(InstructionSet::kAvx2, cpu_runs_kernels());
   add(InstructionSet::kAvx512, avx512);
@@ -70,7 +70,7 @@ std::vector<std::string> cpu_features() {
     if (has) features.push_back(name);
   };
   add("fma", __builtin_cpu_supports("fma"));
-  add("f16c", (basic >> 29 & 1) != 0 && __builtin_cpu_supports("avx"));  // clang 14 does not know the word
+  add("f16c", (basic >> 29 & 1) != 0 && __builtin_cpu_supports("avx"));  // clang 14's builtin does not accept "f16c"
   add("avx2", __builtin_cpu_supports("avx2"));
   add("avx512f", __builtin_cpu_supports("avx512f"));
   add("avx512_bf16", __builtin_cpu_supports("avx512bf16"));

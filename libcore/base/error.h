@@ -25,7 +25,7 @@ enum class ErrorKind {
   kInternal,    // a broken invariant: a defect of voxshard
 };
 
-/// The code of an error that gives none of its own.
+/// The default code of errors of this kind.
 constexpr const char* default_code(ErrorKind kind) {
   constexpr const char* kCodes[] = {"E_USAGE",   "E_READ",     "E_NO_CASE",    "E_CONFIG",   "E_WRITE",   "E_BUDGET",
                                     "E_PARTIAL", "E_MISMATCH", "E_CHECKPOINT", "E_DIVERGED", "E_INTERNAL"};
@@ -35,7 +35,7 @@ constexpr const char* default_code(ErrorKind kind) {
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, std::string text) : Error(kind, default_code(kind), std::move(text)) {}
-  /// `code`: a string literal, "E_SHAPE".
+  /// `code` is a string literal, for example "E_SHAPE".
   Error(ErrorKind kind, const char* code, std::string text)
       : std::runtime_error(text), kind_(kind), code_(code), text_(std::move(text)) {}
 
@@ -51,7 +51,7 @@ class Error : public std::runtime_error {
   std::string text_;
 };
 
-/// Throws kInternal naming `what` unless `ok`. For broken invariants of our own, never for user input.
+/// Throws kInternal naming `what` unless `ok`. For broken invariants of voxshard itself, never for user input.
 inline void ensure(bool ok, const char* what) {
   if (!ok) throw Error(ErrorKind::kInternal, std::string("[internal] broken invariant: ") + what);
 }

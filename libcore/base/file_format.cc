@@ -5,7 +5,7 @@
 namespace voxshard {
 namespace {
 
-/// The file may come from others: control characters and long texts do not get into messages.
+/// The file may come from elsewhere: control characters and long texts do not get into messages.
 bool can_be_shown(std::string_view format) {
   constexpr std::size_t kMostBytes = 40;
   return format.size() <= kMostBytes &&

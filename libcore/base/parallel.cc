@@ -33,7 +33,7 @@ struct WorkerPool::Impl {
   Impl() = default;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  /// Also when not all threads could be made: those that wait have to be woken.
+  /// Also runs when not all threads could be started: those that wait must be woken.
   ~Impl() {
     {
       const std::lock_guard lock(mutex);
@@ -63,7 +63,7 @@ WorkerPool::WorkerPool(int workers) : impl_(std::make_unique<Impl>()) {
   impl_->threads.reserve(static_cast<std::size_t>(workers));
   try {
     for (int w = 1; w < workers; ++w) impl_->threads.emplace_back([impl = impl_.get(), w] { impl->loop(w); });
-  } catch (const std::system_error&) {  // what one thread takes in memory comes as this, too
+  } catch (const std::system_error&) {  // also thrown when memory for a thread's stack is missing
     went_short_of_threads(this->workers(), workers);
   }
 }

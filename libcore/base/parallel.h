@@ -1,5 +1,5 @@
-// The worker threads of the process: a fixed pool that runs numbered tasks. Which worker runs a task, and in which
-// order, is free; so a task must not depend on it. Each task is single-threaded.
+// The worker threads of the process: a fixed pool that runs numbered tasks. Any worker may run any task, in any order,
+// so a task must not depend on either. Each task is single-threaded.
 //
 //   WorkerPool pool(2);
 //   pool.run(tasks, [&](std::int64_t task, int worker) { ... });
@@ -15,8 +15,8 @@ class WorkerPool {
  public:
   using Task = std::function<void(std::int64_t task, int worker)>;
 
-  /// Starts `workers` - 1 threads (the caller is worker 0), or fewer as thread_shortage.h says. `workers` >= 1. Errors:
-  /// E_THREADS.
+  /// Starts `workers` - 1 threads (the caller is worker 0), or fewer as thread_shortage.h says. Requires `workers`
+  /// >= 1. Errors: E_THREADS.
   explicit WorkerPool(int workers);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;

@@ -13,14 +13,14 @@ struct Range {
 };
 constexpr Range kSteering[] = {
     {0x00, 0x1f},     {0x7f, 0x9f},        // controls
-    {0x61c, 0x61c},   {0x180e, 0x180e},    // a mark of direction, a separator without width
-    {0x200b, 0x200f}, {0x2028, 0x202e},    // without width, marks of direction, separators of lines
+    {0x61c, 0x61c},   {0x180e, 0x180e},    // a direction mark, a zero-width separator
+    {0x200b, 0x200f}, {0x2028, 0x202e},    // zero-width and direction marks, line separators
     {0x2060, 0x206f}, {0xfeff, 0xfeff},    // joiners, isolates, the byte order mark
     {0xfff9, 0xfffb}, {0xe0000, 0xe007f},  // annotations, tags
 };
 
 struct Character {
-  std::size_t bytes = 0;  // 0: no UTF-8
+  std::size_t bytes = 0;  // 0: not valid UTF-8
   char32_t code = 0;
 };
 

@@ -5,7 +5,7 @@
 namespace voxshard {
 
 int letters_to_change(const std::string& a, const std::string& b) {
-  // Rows of the table of the changes between beginnings of the words: the last two, and the one that is filled.
+  // Rows of the edit distance table over prefixes of both words: the last two, and the one being filled.
   std::vector<int> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) above[j] = static_cast<int>(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {

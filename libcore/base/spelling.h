@@ -1,4 +1,4 @@
-// Which name somebody meant: the number of letters to change between two words, and the nearest of a list.
+// Finds the name that a misspelt word probably meant: edit distance between two words, and the nearest word of a list.
 //
 //   nearest_name("trian", {"train", "predict"});   // "train"
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace voxshard {
 
-/// Letters to add, drop, replace, or swap with their neighbour, to make one word of the other.
+/// The number of letters to add, drop, replace, or swap with their neighbour, to turn one word into the other.
 int letters_to_change(const std::string& a, const std::string& b);
 
-/// The candidate with the fewest letters to change, the first of several. Requires one at least.
+/// The candidate with the fewest letters to change, the first among equals. Requires at least one candidate.
 std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates);
 
-/// The same, if it is so near that it was probably meant: at most a third of its letters are others.
+/// The same, but only when it is a likely match: at most a third of its letters differ.
 std::optional<std::string> likely_name(const std::string& name, const std::vector<std::string>& candidates);
 
 }  // namespace voxshard

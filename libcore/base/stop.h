@@ -1,6 +1,6 @@
-// A stop that somebody asked for, as the work below sees it: a question that is cheap to ask, and what is thrown by
-// work that was dropped on its account. What was dropped has changed nothing; who catches it saves what was whole
-// before.
+// Stop requests as long computations see them: a check that is cheap to call, and the exception thrown by work that was
+// abandoned because of it. Abandoned work has changed nothing; the code that catches the exception saves the last
+// complete state.
 //
 //   session.set_stop([&] { return progress.stop_requested(); });
 //   try { trainer.step(...); } catch (const Stopped&) { save(); }
@@ -11,7 +11,7 @@
 
 namespace voxshard {
 
-/// True once the work should end. Threads: asked from several at once. Empty: it never should.
+/// True once the work should end; an empty function means never. Threads: called from several at once.
 using StopCheck = std::function<bool()>;
 
 /// Not an Error: nothing is wrong, and no case is to blame.

@@ -1,4 +1,4 @@
-// The one clock that durations are measured by.
+// The one clock by which durations are measured.
 //
 //   Stopwatch watch;  work();  report.seconds = watch.seconds();
 #pragma once
@@ -9,7 +9,7 @@ namespace voxshard {
 
 class Stopwatch {
  public:
-  /// Since it was made, or made anew.
+  /// Seconds since construction.
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
  private:

@@ -1,4 +1,4 @@
-// Numbers and tables for people. In a table the first column stands to the left, the others to the right.
+// Formats numbers and tables for people. The first column of a table is left-aligned, the others right-aligned.
 //
 //   text_table({{"class", "Dice"}, {"liver", "0.934"}})
 #pragma once

@@ -9,7 +9,7 @@
 namespace voxshard {
 namespace {
 
-/// Of the ThreadShortage that lives.
+/// The settings of the current ThreadShortage.
 struct Policy {
   std::mutex mutex;
   bool goes_on = false;

@@ -10,8 +10,9 @@
 namespace voxshard {
 namespace {
 
-constexpr double kFactor = 8;       // times what moving the parameters by a rounding changes, or a walk of roundings
-constexpr double kFloor = 0x1p-20;  // of the size of what is compared: some roundings of f32
+constexpr double kFactor =
+    8;  // times the change caused by moving the parameters by roundings, or the rounding of a sum
+constexpr double kFloor = 0x1p-20;  // times the size of the compared value: a few roundings of f32
 constexpr double kLearningRate = 0.01;
 
 double rms(const Tensor& f64) {
@@ -30,7 +31,8 @@ double rms_difference(const Tensor& a, const Tensor& b) {
   return std::sqrt(sum / static_cast<double>(std::max<std::int64_t>(1, a.count())));
 }
 
-/// The rms of the gradient of the weights that `name` belongs to ("encoder0/conv0/norm/beta" -> ".../conv0/kernel").
+/// Returns the rms of the gradient of the weights that `name` belongs to ("encoder0/conv0/norm/beta" ->
+/// ".../conv0/kernel").
 double layer_scale(const Outcome& outcome, const std::string& name) {
   for (std::string layer = name; layer.find('/') != std::string::npos;) {
     layer.resize(layer.rfind('/'));
@@ -126,7 +128,7 @@ void EndToEnd::compare(const std::string& name, const Tensor& gradient, const Te
   const double scale = condition_.scale(name), allowed = allowance(scale, condition_.moves(name));
   const double difference = rms_difference<double>(gradient, cut);
   check(name, "gradient", difference, allowed, scale > 0 ? difference / scale : 0);
-  // w - rate * gradient in f32: the difference of the gradients, and one rounding of the weight.
+  // w - rate * gradient in f32 may differ by the difference of the gradients and one rounding of the weight.
   Tensor a = parameter, b = parameter;
   double squares = 0;
   for (std::int64_t i = 0; i < a.count(); ++i) {

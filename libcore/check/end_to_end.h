@@ -1,5 +1,5 @@
-// What is compared end to end of a training step, and how far two runs of it may lie apart that differ in roundings
-// only.
+// The end-to-end comparison of a training step, and the largest allowed difference of two runs that differ only in
+// roundings.
 //
 //   const Condition condition(once, {moved_one_way, moved_another});
 //   EndToEnd check(once, condition, longest_sums(graph, ops), report);
@@ -17,28 +17,28 @@ struct Outcome {
   std::map<std::string, Tensor> gradients;
 };
 
-/// Of a core set that has run.
+/// Returns the outcome of a core set that has run.
 Outcome outcome(CoreSet& cores);
 
-/// Each parameter moved by what a sum of `products` products is rounded by, a walk of as many roundings of f32; which
-/// way, is a hash.
+/// Returns the parameters, each moved by the rounding of a sum of `products` products in f32 (a random walk of that
+/// many roundings), up or down by a hash.
 Parameters moved_by_roundings(const Parameters& parameters, double products, std::uint64_t seed);
 
-/// The size of each gradient, and what moving the parameters by the roundings of a sum in f32 changes it by, relative
-/// to that: the condition of the case. In bf16, where one rounding of an activation that falls otherwise makes others
-/// do so, it may be tenths.
+/// The size of each gradient, and its change when the parameters move by the roundings of a sum in f32: relative to the
+/// size, this is the condition of the case. It may reach tenths in bf16, where one activation that rounds differently
+/// makes others do so.
 class Condition {
  public:
-  /// `moved`: runs with moved parameters; none: only the sizes are known.
+  /// `moved`: runs with moved parameters; if empty, only the sizes are known.
   Condition(const Outcome& uncut, const std::vector<Outcome>& moved);
   bool measured() const { return measured_; }
 
-  /// Over all gradients, as a root mean square: by chance a single one, of few elements, may hardly move.
+  /// The root mean square over all gradients, since a single one with few elements may hardly move by chance.
   double typical() const { return typical_; }
-  /// The root mean square of a gradient, or that of its layer's weights where it is more: what is by nature zero (a
-  /// bias before a norm) has no size of its own.
+  /// The root mean square of a gradient, or that of its layer's weights if larger: a gradient that is zero by
+  /// construction (a bias before a norm) has no size of its own.
   double scale(const std::string& name) const { return sizes_.at(name).scale; }
-  /// What it changes by.
+  /// The change of a gradient when the parameters move, at least the typical one.
   double moves(const std::string& name) const { return at_least_typical(sizes_.at(name)); }
   double loss_scale() const { return loss_.scale; }
   double loss_moves() const { return at_least_typical(loss_); }
@@ -55,7 +55,7 @@ class Condition {
   std::map<std::string, Size> sizes_;
 };
 
-/// The longest sums of a graph: products of an element of a convolution, voxels of a contraction.
+/// The longest sums of a graph: products per element of a convolution, voxels of a contraction.
 struct LongestSums {
   double products = 1, voxels = 1;
 };
@@ -63,16 +63,16 @@ LongestSums longest_sums(const Graph& graph, const OpTable& ops);
 
 struct EquivalenceReport;
 
-/// Compares with one run of the uncut network. What it finds goes into the report when the cut one is compared.
+/// Compares a cut run with one run of the uncut network and writes the differences into the report.
 class EndToEnd {
  public:
   EndToEnd(const Outcome& uncut, const Condition& condition, const LongestSums& longest, EquivalenceReport& report)
       : uncut_(uncut), condition_(condition), longest_(longest), report_(report) {}
 
-  /// A cut run, of this rank; then the report has what all ranks found. Cutting adds long sums in another order. Those
-  /// in f64 (norms, losses) then differ by parts of 2^-53, which reach what is stored in f32 about once in 1e7; those
-  /// in f32 are gradients, off by 8 epsilon sqrt(length) of their size. Where also products were `reordered` the f32
-  /// roundings of every layer differ, and the condition says what that comes to.
+  /// Compares this rank's cut run; the report then holds the differences of all ranks. A cut adds long sums in another
+  /// order. Sums in f64 (norms, losses) then differ by multiples of 2^-53, which change a value stored in f32 about
+  /// once in 1e7; sums in f32 are gradients, off by 8 epsilon sqrt(length) of their size. If products were `reordered`
+  /// too, the f32 roundings of every layer differ, and the condition gives the size of the effect.
   void cut(const Outcome& cut, bool reordered, const Parameters& parameters, Transport& transport);
 
  private:

@@ -21,7 +21,7 @@ Oracles oracle_from_name(std::string_view name) {
               "[oracle] unknown oracle \"" + std::string(name) + "\"; expected fast, sampled, reference");
 }
 
-/// The uncut network's runs: by its own kernels, with moved parameters, keeping all, at higher precision.
+/// The runs of the uncut network: by its own kernels, with moved parameters, with all values kept, at higher precision.
 struct Equivalence::Uncut {
   Uncut(const EquivalenceOptions& o, WorkerPool& pool)
       : plain(o.factory(o.dtype)),
@@ -70,7 +70,7 @@ struct Equivalence::Uncut {
     return outcome(cores);
   }
 
-  /// The condition, measured when it is first asked for; on every rank the same.
+  /// Returns the condition, measured at the first call; the same on every rank.
   const Condition& condition(const EquivalenceOptions& o, WorkerPool& pool) {
     if (!measured) measured.emplace(once, run_moved(o, pool));
     return *measured;
@@ -93,10 +93,10 @@ struct Equivalence::Uncut {
   Cut whole;
   Executable once_plan;
   Outcome once;
-  Condition sizes;  // without what moves them
+  Condition sizes;  // sizes only, without moved runs
   LongestSums longest;
   std::optional<Condition> measured;
-  std::optional<Outcome> higher;  // in f64, by the slow kernels; told, not judged: a ReLU may jump in between
+  std::optional<Outcome> higher;  // in f64, by the slow kernels; reported but not judged, since a ReLU may switch
   Executable plan;
   std::optional<CoreSet> kept;
   LayerReport kernels_checked, optimizers_checked;

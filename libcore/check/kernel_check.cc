@@ -11,12 +11,12 @@
 namespace voxshard {
 namespace {
 
-constexpr double kPointFactor = 64;  // roundings of an f32 formula, on the scale of its largest result
+constexpr double kPointFactor = 64;  // allowed roundings of an f32 formula, relative to its largest result
 constexpr double kKink =
-    0x1p-18;  // where a formula jumps (the gradient of a ReLU): inputs this near, on the scale of the largest
-constexpr double kFormula = 1;       // rounding to f32 before that to the result's type
-constexpr double kFarWithin = 0.25;  // of what a lower bound of the allowance allows
-constexpr std::int64_t kSpots = 8;   // boxes of single voxels, a row of so many voxels each
+    0x1p-18;  // distance of inputs from a jump of a formula (the gradient of a ReLU), relative to the largest input
+constexpr double kFormula = 1;       // roundings to f32 before the rounding to the result's type
+constexpr double kFarWithin = 0.25;  // share of a lower bound of the allowance
+constexpr std::int64_t kSpots = 8;   // boxes of single voxels; each is a row of kSpotRow voxels
 constexpr std::int64_t kSpotRow = 8;
 
 double largest_of(const TensorView& values, WorkerPool& pool) {
@@ -34,8 +34,8 @@ double largest_of(const TensorView& values, WorkerPool& pool) {
   return largest.empty() ? 0 : *std::max_element(largest.begin(), largest.end());
 }
 
-/// Each value moved up or down by `by`; which of them, is a hash of its number, so that in a sum the moves do not add
-/// up.
+/// Returns the values, each moved up or down by `by`. A hash of its index gives the direction, so that the moves
+/// largely cancel in a sum.
 Tensor shifted(const TensorView& values, double by) {
   Tensor result(DType::kF64, values.extent());
   copy(values, result.view());
@@ -44,7 +44,7 @@ Tensor shifted(const TensorView& values, double by) {
   return result;
 }
 
-/// Rows of voxels over all channels: the first, the last, and others by a hash.
+/// Returns rows of voxels over all channels: the first, the last, and others chosen by a hash.
 std::vector<Box> spots_of(const Box& whole, RngKey key) {
   std::vector<Box> spots;
   for (std::int64_t spot = 0; spot < kSpots; ++spot) {
@@ -61,7 +61,7 @@ std::vector<Box> spots_of(const Box& whole, RngKey key) {
   return spots;
 }
 
-/// One layer of the uncut network and what is found of it.
+/// One layer of the uncut network and its result to check.
 class CheckedLayer {
  public:
   CheckedLayer(Layer layer, TensorView found, std::span<const ValueId> ids, LongSums& sums, WorkerPool& pool)
@@ -89,14 +89,14 @@ class CheckedLayer {
  private:
   double point_allowance() const { return kPointFactor * epsilon_of(DType::kF32) * largest_of(found_, pool_); }
 
-  /// The worst of boxes that are tasks.
+  /// Returns the worst difference over boxes, which are compared as parallel tasks.
   Worst over(const std::vector<Box>& boxes, const std::function<Worst(const Box&)>& compared) {
     std::vector<Worst> each(boxes.size());
     run(boxes, [&](std::size_t i) { each[i] = compared(boxes[i]); });
     return worst_of(each);
   }
 
-  /// What is found in `box` against `exact`; `allowance` of an element by its number in the box.
+  /// Compares the result in `box` with `exact`; `allowance` gives the tolerance of an element by its index in the box.
   template <class Allowance>
   Worst compare(const Box& box, const Tensor& exact, Allowance allowance) const {
     Worst worst;
@@ -110,7 +110,7 @@ class CheckedLayer {
       load_row(found_, offset_at(found_, at), std::ssize(found), found.data());
       load_row(from, first, std::ssize(value), value.data());
       for (std::size_t i = 0; i < count; ++i) {
-        if (std::abs(found[i] - value[i]) <= nearest * std::abs(value[i])) continue;  // less than any rounding
+        if (std::abs(found[i] - value[i]) <= nearest * std::abs(value[i])) continue;  // below any rounding
         if (is_float(found_.dtype))
           worst.add_rounded(found[i], value[i], found_.dtype,
                             allowance(first + static_cast<std::int64_t>(i)) + again * std::abs(value[i]));
@@ -122,8 +122,8 @@ class CheckedLayer {
     return worst;
   }
 
-  /// Of a sum of products. |sum| is no more than the sum of |products|: a box that is far within what that allows needs
-  /// no second run for the magnitudes.
+  /// Compares sums of products. |sum| is at most the sum of |products|, so a box far within the allowance from |sum|
+  /// needs no second run for the magnitudes.
   Worst compare_products(const std::vector<Box>& boxes, double products) {
     std::vector<Tensor> exact(boxes.size());
     std::vector<Worst> each(boxes.size());
@@ -158,7 +158,7 @@ class CheckedLayer {
 
   bool has_kinks() const { return !layer_.inputs.empty() && is_float(layer_.types[0].dtype); }
 
-  /// Right for inputs that can hardly be told from these.
+  /// Compares with a tolerance that also accepts the exact results for inputs moved by a tiny amount, as near a jump.
   Worst compare_beside_kinks(const std::vector<Box>& boxes, double point) {
     const double shift = kKink * largest_of(layer_.inputs[0], pool_);
     const Tensor up = shifted(layer_.inputs[0], shift), down = shifted(layer_.inputs[0], -shift);
@@ -214,10 +214,10 @@ class CheckedLayer {
     });
   }
 
-  /// The same of a contraction: each tap and channel that is left.
+  /// The same for a contraction: compares each remaining tap and channel.
   Worst compare_projected_sum(const ProjectedLayer& p, const ChannelAxis& axis, const std::vector<double>& r,
                               const std::vector<Box>& blocks) {
-    Layer sized = p.exact.layer;  // its inputs as sizes: of the summed ones the norm over the channels
+    Layer sized = p.exact.layer;  // its inputs as magnitudes: for summed inputs the norm over the channels
     sized.inputs = p.sizes.layer.inputs;
     const std::vector<LongSum> sums = sums_.of(sized, {}, blocks);
     const Tensor exact = reference_sum(p.exact.layer, parts_of(sized.iteration()), pool_);

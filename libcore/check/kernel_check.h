@@ -1,15 +1,15 @@
-// The uncut network's kernels against the slow ones in f64, each fed what the uncut run fed it.
+// Compares the uncut network's kernels with the slow ones in f64, each on the inputs of the uncut run.
 //
 //   const LayerReport report = check_kernels(uncut, op_table(), pool, {});
 //   check_kernels(uncut, ops, pool, {.only = graph.find("grad/encoder0/conv1/weights")});     // one layer of it
 //
-// A layer that is cheap for the slow kernel is compared in whole. Of a larger one that has a channel axis (convolutions
-// and their gradients) a random sum of its channels is compared over all voxels and taps (projection.h), and of an
-// element by element one also single voxels over all channels, the first and the last among them. What has none (norms,
-// pools, losses, bias gradients) costs little and is compared in whole at any size. So nothing is left out, unless a
-// limit says so, and then by name.
+// A layer that is cheap for the slow kernel is compared in whole. For a larger one with a channel axis (convolutions
+// and their gradients) a random sum of its channels is compared over all voxels and taps (projection.h); unless it is a
+// contraction, single voxels are compared over all channels too, the first and the last among them. Layers without such
+// an axis (norms, pools, losses, bias gradients) are cheap and compared in whole at any size. So no layer is left out
+// unless a limit is set, and left-out layers are named.
 //
-// Allowed are the rounding of the result to its type and that of sums in f32 (tolerance.h).
+// The tolerance is the rounding of the result to its type plus the rounding of sums in f32 (tolerance.h).
 #pragma once
 
 #include <functional>
@@ -20,17 +20,17 @@
 namespace voxshard {
 
 struct KernelCheckOptions {
-  double whole_flops = 1e7;  // layers of more are compared by a sum of their channels; some hundredths of a second
-  /// Layers of more are left out. Only to see what that would miss: 1e8 once was the limit of weight gradients.
+  double whole_flops = 1e7;  // larger layers are compared by a sum of their channels; takes some 10 ms
+  /// Larger layers are left out. Only for seeing what a limit would miss: 1e8 once was the limit of weight gradients.
   double left_out_flops = std::numeric_limits<double>::infinity();
   ValueId only = kNoValue;  // check this layer alone
-  std::uint64_t seed = 0;   // of the channels' numbers and the voxels
-  /// Called before each layer with how many are done, of how many.
+  std::uint64_t seed = 0;   // for the random numbers of channels and the choice of voxels
+  /// Called before each layer with the number of layers done and in total.
   std::function<void(std::int64_t done, std::int64_t total, const std::string& layer)> progress = {};
 };
 
-/// Every kernel of `uncut` (which has run and keeps all). LayerReport::first_difference is that of the first layer,
-/// "kernel".
+/// Checks every kernel of `uncut`, which has run and keeps all values. LayerReport::first_difference is that of the
+/// first differing layer and named "kernel".
 LayerReport check_kernels(const CoreSet& uncut, const OpTable& ops, WorkerPool& pool,
                           const KernelCheckOptions& options);
 

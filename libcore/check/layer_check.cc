@@ -13,7 +13,7 @@
 namespace voxshard {
 namespace {
 
-/// Of views of equal boxes and types.
+/// True when two views of equal boxes and types hold the same bytes.
 bool same_bytes(const TensorView& a, const TensorView& b) {
   const auto size = static_cast<std::size_t>(row_count(a.box) * dtype_bytes(a.dtype));
   bool same = true;
@@ -29,7 +29,8 @@ class LayerCheck {
   LayerCheck(const CoreSet& uncut, CoreSet& cut, const OpTable& ops, WorkerPool& pool)
       : uncut_(uncut), cut_(cut), ops_(ops), pool_(pool), sums_(pool) {}
 
-  /// What this rank's cores hold that is unequal. Of an instruction the memory comes first, then the result or margin.
+  /// Returns the differences on this rank's cores. For each instruction memory faults come first, then the result or
+  /// margin.
   std::vector<Unequal> run() {
     const Program& program = cut_.executable().program;
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
@@ -50,12 +51,12 @@ class LayerCheck {
     }
     return std::move(unequal_);
   }
-  /// Results, whole ones: the same number on every rank.
+  /// The number of compared results, each counted once as a whole: the same on every rank.
   int compared() const { return compared_; }
 
  private:
   const Node& node(ValueId id) const { return cut_.executable().program.graph.node(id); }
-  /// Of the uncut run.
+  /// A value of the uncut run.
   TensorView whole(ValueId id) const { return uncut_.owned(id, 0); }
 
   void add(ValueId id, const std::string& what, const Worst& worst, std::int64_t core = -1) {
@@ -66,7 +67,7 @@ class LayerCheck {
   void compare_memory() {
     const auto& faults = cut_.watch()->faults();
     if (faults.empty() || faulty_) return;
-    faulty_ = true;  // the first one says where it began
+    faulty_ = true;  // only the first fault is reported: it names the origin
     Worst infinite;
     infinite.add(std::numeric_limits<double>::infinity(), 0, 0);
     add(faults.front().value, "memory: " + faults.front().what, infinite);
@@ -74,7 +75,7 @@ class LayerCheck {
 
   void compare_result(ValueId id) {
     ++compared_;
-    std::optional<Tensor> sizes;  // of the products, over all of the value
+    std::optional<Tensor> sizes;  // magnitudes of the sums of products, for the whole value
     for (std::size_t core : cut_.cores_of(id)) {
       const TensorView part = cut_.owned(id, core);
       if (part.box.empty()) continue;
@@ -109,7 +110,7 @@ class LayerCheck {
     return worst;
   }
 
-  /// Of the products of each element, over all of the value.
+  /// Returns the sum of |products| of each element, for the whole value.
   Tensor sizes_of(const Layer& layer) {
     const OwnedLayer sized = magnitudes_of(layer, pool_);
     Tensor sizes(DType::kF64, layer.result.shape);
@@ -120,7 +121,7 @@ class LayerCheck {
     return sizes;
   }
 
-  /// A copy of the part at `box`.
+  /// Returns a dense copy of the part at `box`.
   static Tensor dense(const TensorView& from, const Box& box) {
     Tensor part(from.dtype, box.extent);
     TensorView view = part.view();
@@ -129,7 +130,7 @@ class LayerCheck {
     return part;
   }
 
-  /// All that a core holds must be the uncut value, and zero outside the tensor.
+  /// Compares everything that a core holds: it must equal the uncut value, and be zero outside the tensor.
   void compare_margins(ValueId id) {
     for (std::size_t core : cut_.cores_of(id)) {
       const TensorView held = cut_.held(id, core);

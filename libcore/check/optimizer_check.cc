@@ -9,19 +9,20 @@ namespace voxshard {
 namespace {
 
 constexpr int kSteps = 2;
-constexpr double kRoundings = 16;  // of f32, in the weight and its slots
-constexpr double kFormula = 64;    // in what is added to a weight: a root, a quotient, powers
+constexpr double kRoundings = 16;  // allowed roundings of f32, in the weight and its slots
+constexpr double kFormulaRoundings =
+    64;  // allowed roundings in the value added to a weight: a root, a quotient, powers
 constexpr float kRate = 0.01F, kDecay = 1e-4F, kMomentum = 0.9F;
 
-/// A parameter's weights and what the optimizer keeps of it.
+/// A parameter's weights and the optimizer's slots for it.
 struct Values {
   std::vector<float> w, a, b;
-  float scale = 1;  // of the gradient, which makes it one of about 1: a step is then no rounding of the weights
+  float scale = 1;  // scales the gradient to about 1, so that a step is larger than a rounding of the weights
 };
 
 struct Kind {
   const char* name;
-  float first;  // value of the slots
+  float first;  // initial value of the slots
   void (*step)(const OptimizerKernels& kernels, std::span<const float> g, Values& v);
 };
 
@@ -62,7 +63,7 @@ void compare_slot(Worst& worst, const std::vector<float>& found, const std::vect
     worst.add(found[i], exact[i], kRoundings * epsilon_of(DType::kF32) * largest);
 }
 
-/// Two steps of `kind` of one parameter.
+/// Compares two steps of `kind` on one parameter.
 Worst compare_steps(const Kind& kind, const OptimizerKernels& kernels, std::span<const float> w,
                     std::span<const float> g) {
   const Values first{
@@ -79,7 +80,7 @@ Worst compare_steps(const Kind& kind, const OptimizerKernels& kernels, std::span
   const double epsilon = epsilon_of(DType::kF32);
   for (std::size_t i = 0; i < w.size(); ++i) {
     const double size = std::abs(w[i]), added = std::abs(static_cast<double>(exact.w[i]) - static_cast<double>(w[i]));
-    worst.add(found.w[i], exact.w[i], kRoundings * epsilon * size + kFormula * epsilon * added);
+    worst.add(found.w[i], exact.w[i], kRoundings * epsilon * size + kFormulaRoundings * epsilon * added);
   }
   compare_slot(worst, found.a, exact.a);
   compare_slot(worst, found.b, exact.b);
@@ -90,7 +91,7 @@ Worst compare_steps(const Kind& kind, const OptimizerKernels& kernels, std::span
 
 LayerReport check_optimizers(const OptimizerKernels& kernels, const Parameters& parameters,
                              const std::map<std::string, Tensor>& gradients, WorkerPool& pool) {
-  constexpr std::size_t kChecks = std::size(kKinds) + 1;  // and the sum of squares
+  constexpr std::size_t kChecks = std::size(kKinds) + 1;  // plus one for the sum of squares
   std::vector<std::string> names;
   for (const auto& [name, gradient] : gradients) names.push_back(name);
   std::vector<Worst> worst(names.size() * kChecks);
@@ -103,7 +104,7 @@ LayerReport check_optimizers(const OptimizerKernels& kernels, const Parameters& 
       worst[at * kChecks + k] = compare_steps(kKinds[k], kernels, w, g);
     const double sum = reference::optimizer.square_sum(g),
                  length = static_cast<double>(std::max<std::size_t>(1, g.size()));
-    // Both sides round: each in an order of its own.
+    // Both sides round, each in its own order.
     worst[at * kChecks + std::size(kKinds)].add(
         kernels.square_sum(g), sum, 2 * sum_allowance({.length = length, .addend = sum / length}, DType::kF64));
   });

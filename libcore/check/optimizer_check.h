@@ -1,5 +1,6 @@
-// The optimizers' kernels against the slow ones: no op of the graph, so that no comparison of layers sees them. Each
-// kind takes two steps, the second from slots that the first has filled, on a model's own parameters and gradients.
+// Compares the optimizers' kernels with the slow ones; they are no ops of the graph, so comparisons of layers miss
+// them. Each kind takes two steps, the second from slots filled by the first, on a model's own parameters and
+// gradients.
 //
 //   const LayerReport report = check_optimizers(fast::optimizer, parameters, gradients, pool);
 #pragma once
@@ -9,8 +10,9 @@
 
 namespace voxshard {
 
-/// `gradients` by the names of the parameters, f64. A difference is named {parameter, "optimizer adam"}. Allowed are
-/// roundings of f32: some of the weight, more of what was added to it, and of the largest value of a slot.
+/// `gradients`: by name of the parameter, f64. A difference is named {parameter, "optimizer adam"}. The tolerance
+/// consists of roundings of f32: some of the weight, more of the value added to it, and some of the largest value of a
+/// slot.
 LayerReport check_optimizers(const OptimizerKernels& kernels, const Parameters& parameters,
                              const std::map<std::string, Tensor>& gradients, WorkerPool& pool);
 

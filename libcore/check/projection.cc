@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// `values` with `axis` of one: the sum of term(r, value) over the channels.
+/// Returns `values` with `axis` reduced to extent 1: the sum of term(r, value) over the channels.
 template <class Term>
 Tensor folded(const TensorView& values, int axis, std::int64_t first, const std::vector<double>& r, WorkerPool& pool,
               Term term) {
@@ -33,7 +33,7 @@ Tensor folded(const TensorView& values, int axis, std::int64_t first, const std:
           sum[i] += term(r[static_cast<std::size_t>(at[axis] - first)], row[i]);
     });
   };
-  // Parts of a box are whole along the last axis, not along others: weights are folded in one.
+  // Parts of a box are uncut along the last axis only; other axes (as of weights) are folded in one task.
   if (along_rows)
     for_each_part(box, pool, fold);
   else
@@ -49,7 +49,7 @@ OwnedLayer single_channel(const Layer& layer, const ChannelAxis& axis) {
   return single;
 }
 
-/// Input `slot` becomes `values`.
+/// Replaces input `slot` by `values`.
 void give(OwnedLayer& owner, std::size_t slot, Tensor values) {
   owner.values.push_back(std::move(values));
   owner.layer.inputs[slot] = owner.values.back().view();

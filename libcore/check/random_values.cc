@@ -6,8 +6,8 @@
 namespace voxshard {
 namespace {
 
-/// What a random value of an input is: an intensity, a class, or the class or the coded box of an anchor (most have
-/// none).
+/// Draws a random value for each kind of input: an intensity, a class, or the class or the coded box of an anchor (most
+/// anchors have no object).
 struct RandomValue {
   static constexpr double kAnchorsIgnored = 0.1, kAnchorsWithoutObject = 0.6;
   RngKey key;

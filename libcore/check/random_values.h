@@ -1,4 +1,4 @@
-// Random inputs and parameters that a check of a model runs on.
+// Random inputs and parameters for the check of a model.
 //
 //   const auto inputs = random_inputs(graph, DType::kF32, seed);   // "image", "labels", ... by name
 #pragma once
@@ -7,13 +7,13 @@
 
 namespace voxshard {
 
-/// Of every input of the training graph, as values that `dtype` can hold.
+/// Returns random values for every input of the training graph, representable in `dtype`.
 std::map<std::string, Tensor> random_inputs(const Graph& graph, DType dtype, std::uint64_t seed);
 
-/// Initial parameters; those that begin constant (biases, gamma, beta) are moved off their special values.
+/// Returns initial parameters; those with constant initial values (biases, gamma, beta) are moved away from them.
 Parameters random_parameters(const Graph& graph, std::uint64_t seed);
 
-/// Feeds every input of the graph with its tensor.
+/// Feeds each input of the graph with its tensor.
 void feed(CoreSet& cores, const std::map<std::string, Tensor>& inputs);
 
 }  // namespace voxshard

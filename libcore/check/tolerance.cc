@@ -9,9 +9,9 @@
 namespace voxshard {
 namespace {
 
-constexpr double kSumFactor = 8;        // times epsilon, length and size of an addend
-constexpr double kStraightFactor = 2;   // times epsilon and the straight growth of a sum, see sum_allowance
-constexpr double kSmallest = 0x1p-126;  // of f32 and bf16; below it hardware may round to zero
+constexpr double kSumFactor = 8;        // times epsilon, length and size of an addend: see sum_allowance
+constexpr double kStraightFactor = 2;   // times epsilon and the linear growth of a sum: see sum_allowance
+constexpr double kSmallest = 0x1p-126;  // smallest normal number of f32 and bf16; below it hardware may round to zero
 
 double widest_of(const std::vector<double>& rms) { return rms.empty() ? 0 : *std::max_element(rms.begin(), rms.end()); }
 
@@ -80,7 +80,7 @@ std::vector<LongSum> LongSums::of(const Layer& layer, std::span<const ValueId> i
     Box channel = all;
     channel.set(all.axes() - 1, static_cast<std::int64_t>(c), static_cast<std::int64_t>(c) + 1);
     const Box to = result_box(def, layer.op(), channel);
-    const bool alone = to != result.box;  // else every element is made of every channel
+    const bool alone = to != result.box;  // otherwise every element sums over every channel
     sizes[driver] = alone ? by_channel[c] : widest_of(by_channel);
     const double addend = def.addend != nullptr ? def.addend(sizes) : sizes[driver];
     for_each_row(to, [&](const Dims& at) {
@@ -104,7 +104,7 @@ LongSum LongSums::widest(const Layer& layer, std::span<const ValueId> ids) {
 void Worst::add(double a, double b, double may_differ) {
   if (a == b) return;
   const double d = std::abs(a - b);
-  const double of_allowed = d / may_differ;  // NaN is too far
+  const double of_allowed = d / may_differ;  // NaN counts as too far
   const double now = d <= may_differ || of_allowed > 1 ? of_allowed : std::numeric_limits<double>::infinity();
   if (now > ratio) *this = {d, may_differ, now};
 }

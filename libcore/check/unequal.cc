@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kFields = 9;
 
-/// To the last bit, as all ranks run one build.
+/// Prints a number exactly, in hexadecimal; all ranks run the same build.
 std::string exact(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%a", value);

@@ -3,8 +3,8 @@
 //   auto levels = anchor_levels({640, 480}, {});      // P3 to P7: 80x60, 40x30, 20x15, 10x8, 5x4 cells of 9 anchors
 //   levels[0].box(0, 0, 0)                            // {-12, -12, 20, 20}: 4 strides of 8 wide, around (4, 4)
 //
-// Anchors are numbered level by level, cell by cell in rows, scale by scale: as the channels of the heads are.
-// Source: tensorflow/tpu, models/official/detection/dataloader/anchor.py; variant (a)
+// Anchors are numbered level by level, cell by cell in rows, scale by scale, in the same order as the channels of the
+// heads. Source: tensorflow/tpu, models/official/detection/dataloader/anchor.py; variant (a)
 // models/official/retinanet/anchors.py.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace voxshard {
 
-inline constexpr int kFirstLevel = 3, kLastLevel = 7;  // of the pyramid; a cell of level L is 2^L pixels
+inline constexpr int kFirstLevel = 3, kLastLevel = 7;  // pyramid levels; a cell of level L is 2^L pixels wide
 inline constexpr int kLevels = kLastLevel - kFirstLevel + 1;
 
 /// Height and width of an anchor of one scale, as multiples of its side.
@@ -38,7 +38,7 @@ struct AnchorLevel {
   int level = kFirstLevel;
   std::int64_t stride = 8;             // pixels
   std::int64_t height = 0, width = 0;  // cells
-  std::int64_t first = 0;              // the number of its first anchor
+  std::int64_t first = 0;              // number of its first anchor
   std::vector<Aspect> halves;          // per anchor of a cell: half its height and width, pixels
 
   std::int64_t per_cell() const { return static_cast<std::int64_t>(halves.size()); }
@@ -53,8 +53,8 @@ struct AnchorLevel {
   }
 };
 
-/// The levels of an image of `size` (H, W): ceil(H / 2^L) x ceil(W / 2^L) cells. Centres may lie outside of an image
-/// whose size is no multiple of 128.
+/// The levels of an image of `size` (H, W): ceil(H / 2^L) x ceil(W / 2^L) cells. Centres may lie outside an image whose
+/// size is not a multiple of 128.
 std::vector<AnchorLevel> anchor_levels(const Dims& size, const AnchorOptions& options);
 
 }  // namespace voxshard

@@ -15,7 +15,7 @@ std::pair<std::int64_t, std::int64_t> cells_over(const AnchorLevel& level, std::
           static_cast<std::int64_t>(std::clamp(end, 0.0, last))};
 }
 
-/// Calls body(number, iou) for the anchors that overlap `box`; their order is not that of the numbers.
+/// Calls body(number, iou) for the anchors that overlap `box`, not in the order of their numbers.
 template <class Body>
 void for_each_overlap(const AnchorLevel& level, const PixelBox& box, Body body) {
   for (std::int64_t a = 0; a < level.per_cell(); ++a) {
@@ -63,7 +63,7 @@ std::vector<std::int32_t> match_anchors(std::span<const AnchorLevel> levels, std
     match[anchor] = most[anchor] >= options.matched ? best_object[anchor] : kIgnored;
   }
   for (std::size_t o = objects.size();
-       options.force && o-- > 0;)  // the first object that wants an anchor has it in the end
+       options.force && o-- > 0;)  // backwards: of several objects the first gets the anchor
     if (best_anchor[o] >= 0) match[static_cast<std::size_t>(best_anchor[o])] = static_cast<std::int32_t>(o);
   return match;
 }

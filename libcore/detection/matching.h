@@ -1,4 +1,4 @@
-// Which anchor learns which object: what the input pipeline turns the boxes of an image into.
+// Matches anchors to objects: the input pipeline turns the boxes of an image into training targets.
 //
 //   ImageTargets t = detection_targets(anchor_levels({640, 480}, {}), {{.box = {10, 10, 90, 60}, .class_id = 3}});
 //   t.levels[0].classes      // (1, 80, 60, 9) i32: 3 where an anchor has the object, -1 where it has none
@@ -19,16 +19,16 @@ struct ObjectBox {
 };
 
 struct MatchOptions {
-  double matched = 0.5;    // an anchor learns the object that it overlaps most, from this IoU on
-  double unmatched = 0.5;  // below: it has none; between the two it is ignored
+  double matched = 0.5;    // an anchor is matched to the object it overlaps most, from this IoU on
+  double unmatched = 0.5;  // below it has no object; between the two it is ignored
   bool force = true;       // each object also gets the anchor that overlaps it most
 };
 
 inline constexpr std::int32_t kNoObject = -1, kIgnored = -2;
 
-/// Per anchor the index of its object, kNoObject or kIgnored. Ties go to the lower index (of objects, of anchors); an
-/// anchor that is the best of several objects goes to the first. Objects that no anchor overlaps (without area, far
-/// outside) are left out.   Cost: a few hundred to a few ten thousand IoU per object.
+/// Returns per anchor the index of its object, kNoObject or kIgnored. Ties go to the lower index (of objects, of
+/// anchors); an anchor that is the best of several objects goes to the first. Objects that no anchor overlaps (of zero
+/// area, far outside) are left out.   Cost: a few hundred to a few ten thousand IoU per object.
 std::vector<std::int32_t> match_anchors(std::span<const AnchorLevel> levels, std::span<const ObjectBox> objects,
                                         const MatchOptions& options);
 
@@ -43,7 +43,7 @@ struct ImageTargets {
   std::int64_t positives = 0;  // anchors with an object
 };
 
-/// The targets of one image.
+/// Returns the targets of one image.
 ImageTargets detection_targets(std::span<const AnchorLevel> levels, std::span<const ObjectBox> objects,
                                const MatchOptions& options = {});
 

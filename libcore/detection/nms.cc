@@ -26,7 +26,7 @@ bool better(const BoxCandidate& a, const BoxCandidate& b) {
   return std::tuple(-a.score, a.anchor, a.class_id) < std::tuple(-b.score, b.anchor, b.class_id);
 }
 
-/// The best `count`, best first.
+/// Keeps the best `count`, sorted best first.
 void keep_best(std::vector<BoxCandidate>& candidates, std::int64_t count) {
   const auto kept = std::min(candidates.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, count)));
   std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(kept), candidates.end(),
@@ -34,7 +34,7 @@ void keep_best(std::vector<BoxCandidate>& candidates, std::int64_t count) {
   candidates.resize(kept);
 }
 
-/// Of candidates of one class, best first, those that no better one overlaps.
+/// Returns those candidates of one class, sorted best first, that no better one overlaps.
 std::vector<Detection> suppress(const std::vector<BoxCandidate>& sorted, const PostprocessOptions& options) {
   std::vector<Detection> kept;
   for (const BoxCandidate& c : sorted) {

@@ -1,9 +1,9 @@
-// A device: what a step of a program costs on it, and what it offers a plan. One interface for emulated slices (tpu/),
-// for this machine by its measured rates (host/) and for devices of one's own. Wall time and emulated time are never
-// mixed in one column.
+// A device prices a step of a program and states the limits that a plan must keep (memory per core, core counts). One
+// interface serves emulated slices (tpu/), this machine by its measured rates (host/) and user-written devices. Wall
+// time and emulated time are never mixed in one column.
 //
 //   StepPrice price = device.price(program, ops, feed);
-//   price.step_s     // of a TPU max(price.device_s, price.feed_s): hosts feed the next step while the cores run this
+//   price.step_s     // on a TPU max(price.device_s, price.feed_s): hosts feed the next step while the cores run this
 //   one
 #pragma once
 
@@ -23,20 +23,20 @@ struct Price {
   double vector_s = 0;
   double memory_s = 0;    // main memory (HBM) traffic
   double link_s = 0;      // bytes over links, every hop counted
-  double pass_s = 0;      // passes that a lowering adds in front, which nothing hides either
-  double overhead_s = 0;  // what nothing hides: dispatch, latency of hops
+  double pass_s = 0;      // passes that a lowering adds before the instruction; they overlap with nothing
+  double overhead_s = 0;  // dispatch and latency of hops, which overlap with nothing
   double seconds() const;
   Price& operator+=(const Price& part);
 };
 
-/// What the lowering of a cut operand adds to an instruction: none without a cut.
+/// A pass over memory that the lowering of a cut operand adds to an instruction; there is none without a cut.
 struct Pass {
   enum class Kind : std::uint8_t {
-    kMaterialise,  // a value that its readers would have made on the fly is written, for its edges to be sent
-    kConcat,       // the operand and the edges that came, along one axis, as a new tensor
-    kSlice,        // what the window needs of it, where cores need unequal edges
-    kMask,         // zeros outside the tensor and behind an uneven shard: a select on an index
-    kWindow,       // products with planes of the edges that a sum over shards does not need
+    kMaterialise,  // writes a value that its readers would otherwise compute on the fly, so that its edges can be sent
+    kConcat,       // joins the operand and the received edges along one axis into a new tensor
+    kSlice,        // keeps only what the window needs, where cores need unequal edges
+    kMask,         // writes zeros outside the tensor and behind an uneven shard: a select on an index
+    kWindow,       // computes products with edge planes that a sum over shards does not need
   };
   Kind kind = Kind::kConcat;
   ValueId operand = kNoValue;
@@ -47,13 +47,13 @@ struct Pass {
 inline constexpr const char* kPassNames[] = {"materialise", "concat", "slice", "mask", "window"};
 
 struct InstructionPrice {
-  Price slowest;             // of the core that takes longest
-  std::vector<Pass> passes;  // of which slowest.pass_s is the sum, one after the other in front
+  Price slowest;             // the price of the core that takes longest
+  std::vector<Pass> passes;  // run one after the other before the instruction; slowest.pass_s is their sum
   double begin_s = 0;        // on the device's clock
   double end_s = 0;
-  double bytes = 0;           // moved between cores, all of them (exchange, join)
+  double bytes = 0;           // moved between cores, summed over all cores (exchange, join)
   std::int64_t messages = 0;  // between cores
-  int hops = 0;               // the farthest message
+  int hops = 0;               // links that the farthest message crosses
 };
 
 struct StepPrice {
@@ -65,7 +65,7 @@ struct StepPrice {
   double halo_bytes = 0, all_reduce_bytes = 0;
   std::int64_t messages = 0;
   int widest_hops = 0;
-  std::int64_t feeding_hosts = 0;  // machines of their own that bring the samples
+  std::int64_t feeding_hosts = 0;  // separate machines that feed the samples
 };
 
 class Device {
@@ -73,18 +73,18 @@ class Device {
   virtual ~Device() = default;
 
   virtual const std::string& name() const = 0;
-  /// Its seconds are of a clock of its own; else they are those of this machine's wall, whose memory a plan then
-  /// counts.
+  /// True when its seconds are emulated. Otherwise they are wall time of this machine, and a plan counts this machine's
+  /// memory.
   virtual bool emulated() const = 0;
-  /// Its memory holds tiles (libcore/memory/tiles.h).
+  /// True when its memory holds tiles (libcore/memory/tiles.h).
   virtual bool tiled() const = 0;
-  /// What a core has for programs. 0: no limit of its own.
+  /// The memory of one core that programs may use, in bytes. 0: the core has no limit of its own.
   virtual std::int64_t core_bytes() const = 0;
-  /// The numbers of cores that it is offered with, ascending. Empty: any.
+  /// The core counts in which the device is offered, ascending. Empty: any.
   virtual std::vector<std::int64_t> slices() const { return {}; }
   /// Errors: kConfig when it cannot run the program: no such slice, an op that it has no price for.   Threads: any.
   virtual StepPrice price(const Program& program, const OpTable& ops, const Feed& feed) const = 0;
-  /// For tables of published figures. Null unless it is a TPU.
+  /// The TPU's specification, for tables of published figures; null for any other device.
   virtual const TpuSpec* tpu() const { return nullptr; }
 };
 

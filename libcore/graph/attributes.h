@@ -1,5 +1,5 @@
-// What an op is told besides its inputs: one small struct per op family, and the variant of them that a node holds. An
-// op's row in the table says which struct it takes (OpDef::attributes).
+// The parameters of an op besides its inputs: one small struct per op family, and the variant of them that a node
+// holds. An op's row in the table says which struct it takes (OpDef::attributes).
 //
 //   b.op("conv", {x, w}, ConvAttrs{.window = window, .dtype = DType::kBF16}, "stem");      {} gives an op its defaults
 //   const Window& window = attrs_of<ConvAttrs>(op.attrs).window;
@@ -24,10 +24,10 @@ struct NoAttrs {
 
 struct ConvAttrs {
   Window window;
-  std::int64_t parts = 1;                     // how many inputs lie side by side in its channels
+  std::int64_t parts = 1;                     // number of inputs that lie side by side in its channels
   DType dtype = DType::kF32;                  // of the result
-  ConvKernel computed_by = ConvKernel::kAny;  // what computes it (OpDef::choose)
-  std::int64_t slices = 1;                    // of output channels that are tasks (OpDef::slices)
+  ConvKernel computed_by = ConvKernel::kAny;  // the chosen kernel (OpDef::choose)
+  std::int64_t slices = 1;                    // tasks that the output channels are split into (OpDef::slices)
   static void each(auto& a, auto f) {
     f("window", a.window), f("parts", a.parts), f("dtype", a.dtype);
     f("computed_by", a.computed_by), f("slices", a.slices);
@@ -38,10 +38,10 @@ struct ConvAttrs {
 struct ConvInputGradAttrs {
   Window window;
   Shape shape;                                // of the result
-  std::int64_t first_channel = 0;             // of the weights' input channels, the first that the result has
+  std::int64_t first_channel = 0;             // the weights' input channel that is the result's channel 0
   DType dtype = DType::kF32;                  // of the result
-  ConvKernel computed_by = ConvKernel::kAny;  // what computes it
-  std::int64_t slices = 1;                    // of the result's channels that are tasks
+  ConvKernel computed_by = ConvKernel::kAny;  // the chosen kernel
+  std::int64_t slices = 1;                    // tasks that the result's channels are split into
   static void each(auto& a, auto f) {
     f("window", a.window), f("shape", a.shape), f("first_channel", a.first_channel), f("dtype", a.dtype);
     f("computed_by", a.computed_by), f("slices", a.slices);
@@ -51,8 +51,8 @@ struct ConvInputGradAttrs {
 
 struct ConvWeightGradAttrs {
   Window window;
-  ConvKernel computed_by = ConvKernel::kAny;  // what computes it
-  std::int64_t slices = 1;                    // of the result's channels that are tasks
+  ConvKernel computed_by = ConvKernel::kAny;  // the chosen kernel
+  std::int64_t slices = 1;                    // tasks that the result's channels are split into
   static void each(auto& a, auto f) { f("window", a.window), f("computed_by", a.computed_by), f("slices", a.slices); }
   friend bool operator==(const ConvWeightGradAttrs&, const ConvWeightGradAttrs&) = default;
 };
@@ -105,8 +105,8 @@ struct ActivationAttrs {
 };
 
 struct DropoutAttrs {
-  double rate = 0;          // the share that becomes zero
-  std::int64_t stream = 0;  // of random numbers, a layer's own
+  double rate = 0;          // the fraction that becomes zero
+  std::int64_t stream = 0;  // random number stream, different for each layer
   static void each(auto& a, auto f) { f("rate", a.rate), f("stream", a.stream); }
   friend bool operator==(const DropoutAttrs&, const DropoutAttrs&) = default;
 };
@@ -124,7 +124,7 @@ struct ConvertAttrs {
 };
 
 struct LerpAttrs {
-  double momentum = 1;  // the share of what was before
+  double momentum = 1;  // the fraction kept of the old value
   static void each(auto& a, auto f) { f("momentum", a.momentum); }
   friend bool operator==(const LerpAttrs&, const LerpAttrs&) = default;
 };
@@ -175,7 +175,7 @@ using Attributes = std::variant<NoAttrs, ConvAttrs, ConvInputGradAttrs, ConvWeig
                                 ResizeAttrs, NormAttrs, ColumnAttrs, ActivationAttrs, DropoutAttrs, ScaleAttrs,
                                 ConvertAttrs, LerpAttrs, ConcatAttrs, SliceAttrs, SegmentationAttrs, DetectionAttrs>;
 
-/// The attributes as those of one family. Errors: kInternal when they are another's.
+/// The attributes as those of one family. Errors: kInternal when they belong to another family.
 template <class Family>
 const Family& attrs_of(const Attributes& attrs) {
   const auto* family = std::get_if<Family>(&attrs);
@@ -183,7 +183,7 @@ const Family& attrs_of(const Attributes& attrs) {
   return *family;
 }
 
-/// The kernel that was chosen for an op of a family with a choice; kAny: none, or none yet.
+/// The kernel chosen for an op of a family with a choice; kAny: no choice, or none made yet.
 inline ConvKernel kernel_of(const Attributes& attrs) {
   return std::visit(
       [](const auto& a) {

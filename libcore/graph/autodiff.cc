@@ -3,7 +3,7 @@
 namespace voxshard {
 namespace {
 
-/// True for the values that depend on a parameter that is trained.
+/// True for the values that depend on a trained parameter.
 std::vector<bool> depends_on_parameter(const Graph& graph) {
   std::vector<bool> depends(static_cast<std::size_t>(graph.size()), false);
   for (ValueId id = 0; id < graph.size(); ++id) {
@@ -40,8 +40,8 @@ void differentiate(Builder& builder, ValueId loss) {
     def.differentiate(context);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!wanted[i] || d_inputs[i] == kNoValue) continue;
-      // A gradient lies where its value does, which a parameter's does nowhere. What an op passes on unchanged (an add)
-      // lies where it was made.
+      // A gradient follows the cut of its value; a parameter is not cut, so its gradient follows nothing. A gradient
+      // that an op passes on unchanged (an add) keeps the cut it was made with.
       const Role role = graph.node(node.inputs[i]).role;
       const bool cut = role == Role::kOp || role == Role::kInput;
       if (cut && d_inputs[i] != d_result &&

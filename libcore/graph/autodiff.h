@@ -5,12 +5,12 @@
 
 namespace voxshard {
 
-/// Appends d loss / d p for every parameter p that `loss` depends on. Gradients that meet are added in graph order.
-/// Errors: kConfig when an op on the way has no gradient.
+/// Appends d loss / d p for every parameter p that `loss` depends on. Several gradients of one value are added in graph
+/// order. Errors: kConfig when an op on the way has no gradient.
 void differentiate(Builder& builder, ValueId loss);
 
-/// `graph` with the gradient of its output "loss". A graph without a loss, or that has its gradient, comes back as it
-/// is.
+/// Returns `graph` with the gradient of its output "loss". A graph without a loss, or that has its gradient, comes back
+/// as it is.
 Graph with_gradient(Graph graph, const OpTable& ops);
 
 }  // namespace voxshard

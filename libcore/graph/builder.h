@@ -18,8 +18,8 @@ class Builder {
   ValueId input(const std::string& name, TensorType type, const InputInfo& info = {});
   ValueId parameter(const std::string& name, TensorType type, const ParameterInfo& info = {});
   ValueId state(const std::string& name, TensorType type, const Initial& begins = {});
-  /// `attrs` are those of the op's family; {}: its defaults. Errors: kConfig "[name] what is wrong" from the op's shape
-  /// rule.
+  /// `attrs` is the struct of the op's family; {}: its defaults. Errors: kConfig "[name] what is wrong" from the op's
+  /// shape rule.
   ValueId op(const std::string& op, std::vector<ValueId> inputs, Attributes attrs, const std::string& name);
 
   const Graph& graph() const { return graph_; }
@@ -33,8 +33,8 @@ class Builder {
   const OpTable& ops_;
 };
 
-/// Every broken invariant of a graph, one line each; empty when sound: inputs come before use, types are what the ops
-/// infer, gradients have their parameter's shape, effects their state's type.
+/// Returns every broken invariant of a graph, one line each; empty for a valid graph. Inputs must come before their
+/// use, types must be what the ops infer, gradients must have their parameter's shape, effects their state's type.
 std::vector<std::string> verify(const Graph& graph, const OpTable& ops);
 
 /// SAME padding as explicit padding for an input extent (TensorFlow's rule: the odd one goes to the high side).

@@ -31,7 +31,7 @@ struct TensorType {
 /// "bf16[1x48x40x56x8]".
 std::string to_string(const TensorType& type);
 
-/// All extents but the channels: what tensors that are cut alike agree on.
+/// All extents but the channels; tensors with the same cut agree on them.
 Shape leading(const Shape& shape);
 
 enum class Role : std::uint8_t {
@@ -49,9 +49,9 @@ struct Node {
   Attributes attrs;
   TensorType type;
   InputInfo input;          // of an input
-  ParameterInfo parameter;  // of a parameter; a state has how it begins
-  /// The value whose cut it takes where that is cut: an up-sampled tensor its skip's, a gradient its value's, a target
-  /// its prediction's. kNoValue: an op takes that of its first cut input, an input is cut like the mesh.
+  ParameterInfo parameter;  // of a parameter; a state uses only its initial value
+  /// The value whose cut it takes where that one is cut: an up-sampled tensor follows its skip, a gradient its value, a
+  /// target its prediction. kNoValue: an op takes the cut of its first cut input, an input is cut like the mesh.
   ValueId follows = kNoValue;
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -59,7 +59,7 @@ struct Node {
 class Graph {
  public:
   ValueId append(Node node);
-  /// `id` takes the cut of the earlier value `other`, which has the same extents but for the channels.
+  /// Makes `id` take the cut of the earlier value `other`, which has the same extents but for the channels.
   void follow(ValueId id, ValueId other);
   void set_attributes(ValueId id, Attributes attrs) { nodes_[static_cast<std::size_t>(id)].attrs = std::move(attrs); }
   const Node& node(ValueId id) const { return nodes_[static_cast<std::size_t>(id)]; }
@@ -69,17 +69,18 @@ class Graph {
   /// The node of that name or kNoValue.
   ValueId find(const std::string& name) const;
 
-  // What the caller wants out of a run. Values named here stay alive to the end of the step.
+  // The results of a run. Values named here stay alive to the end of the step.
   std::map<std::string, ValueId> outputs;            // "loss", "logits"
   std::map<ValueId, ValueId> gradients;              // parameter -> d loss / d parameter
   std::vector<std::pair<ValueId, ValueId>> effects;  // state <- value, applied after the step
-  /// d loss / d loss: what depends on it is the backward pass. Set by differentiate(); kNoValue in a graph without one.
+  /// d loss / d loss: everything that depends on it is the backward pass. Set by differentiate(); kNoValue in a graph
+  /// without one.
   ValueId backward_root = kNoValue;
 
   friend bool operator==(const Graph&, const Graph&) = default;
 
  private:
-  std::deque<Node> nodes_;  // grows without moving: a reference to a node or its type stays good while ops are added
+  std::deque<Node> nodes_;  // grows without moving: a reference to a node or its type stays valid while ops are added
   std::map<std::string, ValueId> by_name_;
 };
 

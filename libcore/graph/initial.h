@@ -1,5 +1,5 @@
-// How a parameter or a state begins, and what a parameter is to the optimizer. A layer says it where it makes the
-// parameter; train/initialise.h and train/optimizer.h read it.
+// The initial value of a parameter or a state, and how the optimizer treats a parameter. A layer states both where it
+// makes the parameter; train/initialise.h and train/optimizer.h read them.
 //
 //   b.parameter("stem/kernel", type, {.begins = initial::Normal{0.01}, .decays = true});      in text:
 //   begins=normal:0.01 decays=true
@@ -9,7 +9,7 @@
 
 namespace voxshard {
 
-namespace initial {  // of each its name in texts and its number
+namespace initial {  // each has its name in the text form and its number, if any
 
 struct Constant {
   static constexpr const char* kName = "constant";
@@ -31,7 +31,7 @@ struct Normal {
   friend bool operator==(const Normal&, const Normal&) = default;
 };
 
-/// Normal cut at two deviations, of variance `scale` / (kernel volume * channels in).
+/// Normal truncated at two standard deviations, of variance `scale` / (kernel volume * channels in).
 struct VarianceScaling {
   static constexpr const char* kName = "variance_scaling";
   double scale = 1;
@@ -39,7 +39,7 @@ struct VarianceScaling {
   friend bool operator==(const VarianceScaling&, const VarianceScaling&) = default;
 };
 
-/// (C, 2) of {mean 0, variance 1}.
+/// Shape (C, 2): {mean 0, variance 1} per channel.
 struct UnitMoments {
   static constexpr const char* kName = "unit_moments";
   friend bool operator==(const UnitMoments&, const UnitMoments&) = default;
@@ -53,7 +53,7 @@ using Initial = std::variant<initial::Constant, initial::GlorotUniform, initial:
 struct ParameterInfo {
   Initial begins;
   bool decays = false;  // weight decay applies to it
-  bool frozen = false;  // it stays as it begins: no gradient, no slots of an optimizer
+  bool frozen = false;  // it keeps its initial value: no gradient, no optimizer slots
   friend bool operator==(const ParameterInfo&, const ParameterInfo&) = default;
 };
 

@@ -1,5 +1,5 @@
-// What an input of a graph holds, said by the model that makes it. Whoever feeds a graph, or makes values up for it,
-// reads this and never an input's name.
+// The meaning of a graph's input, stated by the model that makes it. Code that feeds a graph, or generates values for
+// it, reads this and never an input's name.
 //
 //   b.input("labels", type, input::Labels{.classes = 5});      in text: %1 labels = input labels classes=5 :
 //   i32[1x8x8x1]
@@ -12,7 +12,7 @@ namespace voxshard {
 
 namespace input {
 
-/// Numbers of which nothing is known.
+/// Numbers of unknown meaning.
 struct Any {
   static constexpr const char* kName = "";
   static void each(auto&, auto) {}
@@ -26,16 +26,16 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
-/// A class of 0 to classes - 1 per position.
+/// A class in [0, classes) per position.
 struct Labels {
   static constexpr const char* kName = "labels";
   std::int64_t classes = 0;
-  std::int64_t ignored = -1;  // where nothing is known
+  std::int64_t ignored = -1;  // label of positions to leave out
   static void each(auto& a, auto f) { f("classes", a.classes), f("ignored", a.ignored); }
   friend bool operator==(const Labels&, const Labels&) = default;
 };
 
-/// A class of 0 to classes - 1 per anchor of a pyramid's level.
+/// A class in [0, classes) per anchor of a pyramid's level.
 struct ClassTargets {
   static constexpr const char* kName = "class_targets";
   int level = 0;  // cells are 2^level pixels wide
@@ -48,7 +48,7 @@ struct ClassTargets {
   friend bool operator==(const ClassTargets&, const ClassTargets&) = default;
 };
 
-/// A coded box per anchor of a pyramid's level; zeros where it has no object.
+/// An encoded box per anchor of a pyramid's level; zeros for an anchor without an object.
 struct BoxTargets {
   static constexpr const char* kName = "box_targets";
   int level = 0;
@@ -56,7 +56,7 @@ struct BoxTargets {
   friend bool operator==(const BoxTargets&, const BoxTargets&) = default;
 };
 
-/// {seed, step}, i32: what the random choices of a training step depend on. The trainer fills it, no task does.
+/// {seed, step}, i32: seeds the random choices of a training step. The trainer fills it, tasks do not.
 struct Draw {
   static constexpr const char* kName = "draw";
   static void each(auto&, auto) {}

@@ -1,5 +1,5 @@
-// Reads one line of a text form word by word: names, numbers, extents, boxes. What is wrong is kConfig with the number
-// and the text of the line. Used by the parsers of graphs and programs.
+// Reads one line of a text form word by word: names, numbers, extents, boxes. Errors are kConfig and quote the line
+// with its number. Used by the parsers of graphs and programs.
 //
 //   LineScanner line("%2 sum = add %0, %1 : f32[4x2]", 7);
 //   line.expect("%"); line.integer(); line.word();      // 2, "sum"
@@ -20,16 +20,16 @@ class LineScanner {
  public:
   LineScanner(std::string_view text, int number) : text_(text), rest_(text), number_(number) {}
 
-  /// Nothing but blanks is left.
+  /// True when nothing but blanks is left.
   bool done();
-  /// Takes `token` where it stands next, after blanks.
+  /// Skips `token` and returns true when it comes next, after blanks.
   bool take(std::string_view token);
-  /// Errors for all below: kConfig when something else stands there or a number is out of range.
+  /// The functions below throw kConfig when something else comes next or a number is out of range.
   void expect(std::string_view token);
   void expect_end();
   std::string_view word();                                                   // up to the next blank or comma
-  std::string_view key();                                                    // of "key=", which is taken
-  std::size_t one_of(std::span<const char* const> names, const char* what);  // which of the names
+  std::string_view key();                                                    // the key of "key=", both skipped
+  std::size_t one_of(std::span<const char* const> names, const char* what);  // index into the names
   std::int64_t integer();                                                    // within +-2^40
   double number();                                                           // as std::to_chars writes it
   Dims dims();                                                               // "1x48x40"; "scalar" for none

@@ -28,7 +28,7 @@ void read(LineScanner& line, ConvKernel& value) {
   value = static_cast<ConvKernel>(line.one_of(kConvKernelNames, "a kernel"));
 }
 
-/// One of a window's fields; false where `key` is none of them.
+/// Reads one of a window's fields; returns false when `key` is none of them.
 bool read_window(LineScanner& line, std::string_view key, Window& window) {
   if (key == "kernel") {
     window.kernel = line.dims();
@@ -46,7 +46,7 @@ bool read_window(LineScanner& line, std::string_view key, Window& window) {
   return true;
 }
 
-/// Fills in what a window by hand leaves out, and checks it.
+/// Fills in fields that a handwritten window leaves out, and checks all.
 void complete(LineScanner& line, Window& window) {
   const int axes = window.axes();
   auto check = [&](Dims& dims, std::int64_t least) {
@@ -61,7 +61,7 @@ void complete(LineScanner& line, Window& window) {
 
 bool at_end(LineScanner line) { return line.done() || line.take(":") || line.take("follows"); }
 
-/// The fields "key=value" up to the type, into a family's attributes.
+/// Reads the fields "key=value" up to the type into a family's attributes.
 template <class Family>
 void read_fields(LineScanner& line, const std::string& op, Family& attrs) {
   while (!at_end(line)) {
@@ -153,7 +153,7 @@ class GraphReader {
     return id;
   }
 
-  /// "%3" or "%image", defined before.
+  /// Reads "%3" or "%image", defined before.
   ValueId value(LineScanner& line) const {
     line.expect("%");
     const std::string_view word = line.word();
@@ -165,7 +165,7 @@ class GraphReader {
     return id;
   }
 
-  /// "follows %image"
+  /// Reads an optional "follows %image".
   ValueId follows(LineScanner& line) const { return line.take("follows") ? value(line) : kNoValue; }
 
   static TensorType type(LineScanner& line) {

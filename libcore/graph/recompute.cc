@@ -7,8 +7,9 @@ namespace {
 
 constexpr const char* kNames[] = {"none", "norms", "upsampling", "levels"};
 
-// A result made again serves later readers too while they are near: about two layers of a backward pass. Farther
-// readers get their own, so that it does not lie in memory in between (a skip: at its decoder, then at its encoder).
+// A recomputed result also serves later readers while they are near: about two layers of a backward pass. Farther
+// readers get their own copy, so that it does not occupy memory in between (a skip: at its decoder, then at its
+// encoder).
 constexpr int kNear = 16;
 
 using Flags = std::vector<bool>;
@@ -23,7 +24,7 @@ Flags backward_nodes(const Graph& graph) {
   return backward;
 }
 
-/// The forward results that the backward pass makes again.
+/// Marks the forward results that the backward pass recomputes.
 Flags made_again(const Graph& graph, const OpTable& ops, const Flags& backward, Recompute recompute) {
   Flags again(at(graph.size()), false);
   std::vector<int> forward_readers(at(graph.size()), 0);
@@ -31,7 +32,7 @@ Flags made_again(const Graph& graph, const OpTable& ops, const Flags& backward, 
     if (!backward[at(id)])
       for (ValueId input : graph.node(id).inputs) ++forward_readers[at(input)];
   Flags fixed(at(graph.size()), false);      // read from outside
-  Flags of_sample(at(graph.size()), false);  // not made of parameters alone
+  Flags of_sample(at(graph.size()), false);  // depends on more than parameters
   for (const auto& [name, id] : graph.outputs) fixed[at(id)] = true;
   for (const auto& [state, id] : graph.effects) fixed[at(id)] = true;
   for (ValueId id = 0; id < graph.size(); ++id) {
@@ -87,8 +88,8 @@ class Rewrite {
  private:
   struct Clone {
     ValueId id = kNoValue;
-    int used = 0;   // the backward node that read it last
-    int count = 0;  // how often it was made
+    int used = 0;   // number of the backward step that read it last
+    int count = 0;  // copies made so far
   };
 
   void move_follows(Node& node) const {
@@ -110,7 +111,7 @@ class Rewrite {
     moved_[at(id)] = to_.append(std::move(node));
   }
 
-  /// The value itself, or what was made again of it.
+  /// Returns the value itself, or its recomputed copy.
   ValueId for_backward(ValueId id) {
     if (!again_[at(id)]) return moved_[at(id)];
     Clone& clone = clones_[at(id)];
@@ -132,7 +133,7 @@ class Rewrite {
   Graph to_;
   std::vector<ValueId> moved_;
   std::vector<Clone> clones_;
-  // Forward results that only the backward pass asked for (the index of a maximum) are made where their last input is.
+  // Forward results that only the backward pass reads (the index of a maximum) are made right after their last input.
   std::vector<std::vector<ValueId>> follows_;
   int step_ = 0;
 };

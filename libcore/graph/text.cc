@@ -36,7 +36,7 @@ std::vector<std::string> field_texts(const Family& attrs) {
   return texts;
 }
 
-/// The fields that are not as they begin.
+/// Writes the fields that differ from their defaults.
 struct ChangedFields {
   template <class Family>
   std::string operator()(const Family& family) const {

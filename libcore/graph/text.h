@@ -6,9 +6,9 @@
 //   output logits = %2
 //   gradient stem/kernel = %9            effect norm/moments <- %7            backward %5
 //
-// An attribute that is as its family begins is not written. By hand less is enough: ids can be left out, an input can
-// be named (%stem/kernel), the type of an op's result is inferred, a window needs no stride, dilation or padding of its
-// own (1, 1, none), and lines that begin with # are comments.
+// Attributes with their default value are not written. A handwritten text may leave out more: ids, the type of an op's
+// result (inferred), and a window's stride, dilation and padding (1, 1, none). It may refer to an input by name
+// (%stem/kernel). Lines that begin with # are comments.
 #pragma once
 
 #include <string_view>
@@ -17,14 +17,13 @@
 
 namespace voxshard {
 
-/// One line per node, stable.
+/// Writes one line per node, in a stable form.
 std::string to_text(const Graph& graph);
 
-/// The graph of a text, sound by verify(). Errors: kConfig names the line and what is wrong with it.
+/// Parses a graph, which is valid by verify(). Errors: kConfig names the line and what is wrong with it.
 Graph parse_graph(std::string_view text, const OpTable& ops);
 
-/// The same of the lines from `at` on, up to one that begins with `end`, which is left unread; for texts that hold a
-/// graph.
+/// Parses the lines from `at` up to one that begins with `end`, which is left unread; for texts that contain a graph.
 class LineScanner;
 Graph parse_graph(std::vector<LineScanner>& lines, std::size_t& at, std::string_view end, const OpTable& ops);
 

@@ -1,4 +1,4 @@
-// In which words the convolutions over blocks of 16 channels (kernels/winograd, kernels/amx) are asked.
+// The call interface shared by the convolutions over blocks of 16 channels (kernels/winograd, kernels/amx).
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace voxshard {
 
-/// kInputGrad: a convolution with turned weights, whose source is d_y and whose results are channels of Ci.
+/// kInputGrad: a convolution with flipped weights, whose source is d_y and whose results are channels of Ci.
 enum class ConvDirection { kForward, kInputGrad };
 
-/// Views have global boxes (N, D, H, W, C) or (N, H, W, C) and contiguous channels; what a source does not hold is
-/// zero.
+/// Views have global boxes (N, D, H, W, C) or (N, H, W, C) and contiguous channels; values outside a source's box read
+/// as zero.
 struct ConvolutionCall {
   std::span<const TensorView> src;
   const TensorView* bias = nullptr;  // one value per result channel, any type
-  TensorView dst;                    // its channels are those of the blocks from first_block on
-  std::int64_t first_block = 0;      // the 16 result channels from which dst begins
+  TensorView dst;                    // its channels belong to the blocks from first_block on
+  std::int64_t first_block = 0;      // index of the block of 16 result channels at which dst begins
   const std::byte* packed = nullptr;
   std::byte* workspace = nullptr;  // 64-byte aligned
 };
 
-/// Blocks of 16 channels of Ci (each x begins a block of its own) and of Co.
+/// A range of blocks of 16 channels of Ci (each x begins a block of its own) and of Co.
 struct ChannelRange {
   std::int64_t first_in, past_in, first_out, past_out;
 };
 
-/// Views as of a ConvolutionCall.
+/// Views as in a ConvolutionCall.
 struct WeightGradientCall {
   std::span<const TensorView> x;
   TensorView d_y;  // the sum is over its box
@@ -45,7 +45,7 @@ inline Shape lifted_weights(const Shape& weights) {
   return full;
 }
 
-/// The channels of each source of `channels` in all; empty `parts`: one source. Requires that they add up.
+/// Returns the channels of each source, `channels` in total; empty `parts`: one source. Requires that they add up.
 inline std::vector<std::int64_t> source_parts(const std::vector<std::int64_t>& parts, std::int64_t channels) {
   if (parts.empty()) return {channels};
   std::int64_t sum = 0;
@@ -59,8 +59,8 @@ inline std::vector<std::int64_t> source_parts(ConvDirection direction, const Sha
   return source_parts(parts, direction == ConvDirection::kForward ? w[3] : w[4]);
 }
 
-/// How many channels from `channel` on are computed; `channels` -1: all that follow. Requires that the weights have
-/// them.
+/// Returns the number of channels computed from `channel` on; `channels` -1: all that follow. Requires that the weights
+/// have them.
 inline std::int64_t result_channels(ConvDirection direction, const Shape& weights, std::int64_t channel,
                                     std::int64_t channels) {
   const Shape w = lifted_weights(weights);

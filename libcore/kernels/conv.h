@@ -2,8 +2,8 @@
 //
 //   x    (N, D, H, W, Ci)     w    (KD, KH, KW, Ci, Co)     y, d_y  (N, Do, Ho, Wo, Co)
 //
-// Views carry global boxes. What lies outside the box of x (or of d_y in the input gradient) reads as zero; so a caller
-// with margins passes a box that covers all that is read, and a caller without gets zero padding.
+// Views carry global boxes. Positions outside the box of x (or of d_y in the input gradient) read as zero; so a caller
+// with margins passes a box that covers everything read, and a caller without gets zero padding.
 #pragma once
 
 #include <memory>
@@ -34,10 +34,10 @@ namespace voxshard {
 /// True when oneDNN multiplies bf16 natively: on this processor, within VOXSHARD_ISA (base/cpu.h) and
 /// ONEDNN_MAX_CPU_ISA.
 bool cpu_has_native_bf16();
-/// "oneDNN 2.7.2": what the fast convolutions call.
+/// The library behind the fast convolutions, "oneDNN 2.7.2".
 std::string kernel_library_version();
-/// "avx2": the newest that oneDNN uses on this processor; VOXSHARD_ISA (base/cpu.h) lowers it, and ONEDNN_MAX_CPU_ISA,
-/// which concerns oneDNN alone, further. Sums may be added in another order with another set.
+/// The newest instruction set that oneDNN uses on this processor, "avx2". VOXSHARD_ISA (base/cpu.h) lowers it;
+/// ONEDNN_MAX_CPU_ISA, which concerns oneDNN alone, may lower it further. Another set may add in another order.
 std::string kernel_instruction_set();
 
 }  // namespace voxshard

@@ -1,5 +1,5 @@
-// The losses of RetinaNet in pieces: local sums -> all-reduce -> value and gradients. One level of the pyramid at a
-// time; the sums of the levels are added before the value.
+// The losses of RetinaNet in pieces: local sums -> all-reduce -> value and gradients. One pyramid level at a time; the
+// sums of the levels are added before the value.
 //
 //   logits (N, D, H, W, A C)   class_targets (N, D, H, W, A) i32: c >= 0 class, -1 none of the classes, else ignored
 //   boxes, box_targets (N, D, H, W, 4 A): only targets that are not 0 count (anchors without an object have zeros)
@@ -24,7 +24,7 @@ struct DetectionLossSpec {
   double alpha = 0.25, gamma = 1.5;
   double delta = 0.1;
   double box_weight = 50;
-  double d_loss = 1;  // of a gradient: of what is trained by this loss
+  double d_loss = 1;  // gradient of the trained value with respect to this loss
 
   std::int64_t group_of(std::int64_t sample) const { return sample * groups / batch; }
   bool is_class(std::int64_t target) const { return target >= 0 && target < classes; }

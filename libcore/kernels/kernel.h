@@ -1,5 +1,5 @@
-// What the engine asks of a kernel: compute one block of a result from views of the inputs. A kernel is made once when
-// a plan is made, is const afterwards, and is called from several worker threads at once, each with its own workspace.
+// The interface of a kernel: it computes one block of a result from views of the inputs. A kernel is made once with the
+// plan, is const afterwards, and is called from several worker threads at once, each with its own workspace.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,26 @@ namespace voxshard {
 /// kReference: naive and obvious, any dtype, double accumulation. kFast: oneDNN and vectorised code, f32 and bf16.
 enum class KernelSet { kReference, kFast };
 
-/// One block. Views carry global boxes; while planning, data pointers are null and only the geometry counts.
+/// The arguments for one block. Views carry global boxes; while planning, data pointers are null and only the geometry
+/// counts.
 struct KernelCall {
   std::span<const TensorView> inputs;
   TensorView output;
-  const std::byte* packed = nullptr;  // what pack() wrote for it
+  const std::byte* packed = nullptr;  // the copy that pack() wrote
   std::byte* workspace = nullptr;     // workspace_bytes() of scratch, 64-byte aligned, contents undefined
 };
 
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  /// What runs, for people: "jit:avx2".
+  /// The name of the code that runs, for people: "jit:avx2".
   virtual std::string code() const { return "plain loops"; }
-  /// Bytes of a reordered copy of the weights, which lives from its packing to run(); 0 when the kernel wants none.
+  /// Bytes of a reordered copy of the weights, which lives from its packing to run(); 0 when the kernel needs none.
   virtual std::int64_t packed_bytes() const { return 0; }
-  /// Which input pack() reads, as an index of KernelCall::inputs; it is replicated. -1 when the kernel wants no copy.
+  /// The input that pack() reads, as an index into KernelCall::inputs; it is replicated. -1 when the kernel needs no
+  /// copy.
   virtual int packed_input() const { return -1; }
-  /// Into how many tasks packing is cut, by shapes alone: they write disjoint parts of the copy, in any order.
+  /// The number of packing tasks, by shapes alone: they write disjoint parts of the copy, in any order.
   virtual std::int64_t pack_tasks() const { return 1; }
   /// Writes one task's part of the reordered copy of that input; all are written before any run().
   virtual void pack(const TensorView& weights, std::byte* packed, std::int64_t task) const {
@@ -41,7 +43,7 @@ class Kernel {
     (void)packed;
     (void)task;
   }
-  /// All of it.
+  /// Packs all parts.
   void pack_all(const TensorView& weights, std::byte* packed) const {
     for (std::int64_t task = 0; task < pack_tasks(); ++task) pack(weights, packed, task);
   }

@@ -10,13 +10,14 @@
 // exp(-1))
 //                  (background included; w_c is differentiated too)
 // dice_ce          CE / count + 1 - mean over c >= 1 of (2 I_c + 1) / (P_c + Y_c + 1)
-// of each sample by itself (is_per_sample: every sample is a group), with sums over all classes where none is named:
+// for each sample alone (is_per_sample: every sample is a group), with sums over all classes unless c is named:
 // dice             1 - (2 I + e) / (P + Y + e)
 // generalized_dice 1 - (2 sum w_c I_c + e) / (sum w_c (P_c + Y_c) + e), w_c = 1 / (Y_c^2 + e)
-// hamming          1 - I / count: the expected share of wrong voxels; of certain p the Hamming distance, which has no
-// gradient jaccard          1 - (I + e) / (P + Y - I + e) tversky          C - sum (I_c + e) / (I_c + .3 (P_c - I_c) +
-// .7 (Y_c - I_c) + e) The loss is the mean over groups. Source: the coefficients of tensorflow/tpu,
-// models/official/unet3d/metrics.py, each taken from the value that it has where all is right; dice_ce is our own.
+// hamming          1 - I / count: the expected fraction of wrong voxels; for p of 0 and 1 the Hamming distance, which
+// has no gradient jaccard          1 - (I + e) / (P + Y - I + e) tversky          C - sum (I_c + e) / (I_c + .3 (P_c -
+// I_c) + .7 (Y_c - I_c) + e) The loss is the mean over groups. Source: the coefficients of tensorflow/tpu,
+// models/official/unet3d/metrics.py, each subtracted from its value for a perfect prediction; dice_ce is voxshard's
+// own.
 #pragma once
 
 #include <vector>
@@ -31,7 +32,7 @@ inline constexpr const char* kLossNames[] = {"cross_entropy",    "adaptive_dice3
 inline constexpr LossKind kLosses[] = {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32,  LossKind::kDiceCE,
                                        LossKind::kDice,         LossKind::kGeneralizedDice, LossKind::kHamming,
                                        LossKind::kJaccard,      LossKind::kTversky};
-/// Whether each sample is a group of its own, whatever shares a batch.
+/// True when each sample is a group of its own, regardless of replicas.
 constexpr bool is_per_sample(LossKind kind) { return kind >= LossKind::kDice; }
 
 struct LossSpec {
@@ -39,8 +40,8 @@ struct LossSpec {
   std::int64_t classes = 2;
   std::int64_t groups = 1;
   std::int64_t batch = 1;            // global N
-  double d_loss = 1;                 // of a gradient: of what is trained by this loss
-  double smoothing = 0;              // of the labels of cross-entropy, 0 to below 1
+  double d_loss = 1;                 // gradient of the trained value with respect to this loss
+  double smoothing = 0;              // label smoothing of cross-entropy, 0 to below 1
   std::vector<double> weights = {};  // of classes in cross-entropy; empty: 1 each
 
   double weight_of(std::size_t label) const { return weights.empty() ? 1 : weights[label]; }

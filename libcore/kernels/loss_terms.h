@@ -1,4 +1,4 @@
-// A group's segmentation loss as a function of its sums, and its derivatives: what both kernel sets share. One row per
+// A group's segmentation loss as a function of its sums, and its derivatives, shared by both kernel sets. One row per
 // kind.
 //
 // The loss depends on a voxel's probabilities p only through I_c, P_c and CE, so d loss / d p_c = y_c * d_I[c] +
@@ -22,7 +22,7 @@ struct LossTerms {
   double d_cross_entropy = 0;
 };
 
-/// How many sums a group has (loss.h).
+/// The number of sums of a group (loss.h).
 constexpr std::int64_t sums_per_group(std::int64_t classes) { return 3 * classes + 2; }
 
 /// The sums of one group (loss.h).
@@ -36,11 +36,11 @@ struct GroupSums {
 namespace loss_kind {
 
 inline constexpr double kEpsilon = 1e-7;
-inline constexpr double kTverskyAlpha = 0.3, kTverskyBeta = 0.7;  // of what is found wrongly, and of what is missed
+inline constexpr double kTverskyAlpha = 0.3, kTverskyBeta = 0.7;  // weights of false positives and of false negatives
 
 inline double total(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// 1 - n / d with the derivatives of n and d by each class's I and P, which are numbers.
+/// 1 - n / d with the derivatives of n and d by each class's I and P, which are the same for all classes.
 struct Ratio {
   double n, d;
   double one_less() const { return 1 - n / d; }
@@ -125,7 +125,7 @@ inline void tversky(const GroupSums& s, LossTerms& t) {
   }
 }
 
-/// By LossKind.
+/// The rows, indexed by LossKind.
 inline constexpr std::array<void (*)(const GroupSums&, LossTerms&), std::size(kLossNames)> kRows = {
     cross_entropy, adaptive_dice32, dice_ce, dice, generalized_dice, hamming, jaccard, tversky};
 

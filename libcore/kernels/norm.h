@@ -34,7 +34,7 @@ struct NormKernels {
   /// d_x = gamma * inv_std * (d_z - sum(d_z)/count - xhat * sum(d_z xhat)/count).
   void (*input_grad)(const TensorView& x, const TensorView& stats, const TensorView& gamma, const TensorView& beta,
                      const TensorView& d_y, const TensorView& sums, const TensorView& d_x, const NormSpec& spec);
-  // What follows works on a few numbers per channel; the fast set has the reference's.
+  // The functions below work on a few numbers per channel; the fast set uses those of the reference.
   /// total (C): column `column` of sums (G, C, 2), added over the groups.
   void (*group_column)(const TensorView& sums, std::int64_t column, const TensorView& total);
   /// moments (C, 2): the mean over the groups of {mean, biased variance}, from sums (G, C, 2) of all spec.groups.

@@ -45,7 +45,7 @@ struct OptimizerKernels {
   /// u. Without u its momentum is 0.
   void (*rmsprop)(std::span<const float> g, std::span<float> w, std::span<float> square, std::span<float> u,
                   const RmspropStep& step);
-  /// The sum of g g in f64, in an order that depends on their number alone.
+  /// Returns the sum of g g in f64, in an order that depends on the number of elements alone.
   double (*square_sum)(std::span<const float> g);
 };
 

@@ -1,4 +1,4 @@
-// Element by element: activation, add, scale, type conversion; and sums over everything but channels. Any number of
+// Element-wise kernels: activation, add, scale, type conversion; and sums over everything but channels. Any number of
 // axes.
 #pragma once
 
@@ -7,12 +7,13 @@
 
 namespace voxshard {
 
-/// Which elements of a tensor are dropped: a function of their global place, the same however the tensor is cut.
+/// The elements of a tensor that dropout keeps: a function of their global position, the same however the tensor is
+/// cut.
 struct DropoutMask {
   RngKey key;
   double rate = 0;  // 0 to below 1
   Shape shape;      // of the whole tensor
-  /// Whether the element at row-major index `index` of the whole tensor stays.
+  /// True when the element at row-major index `index` of the whole tensor stays.
   bool keeps(std::int64_t index) const { return rng_uniform(key, static_cast<std::uint64_t>(index)) >= rate; }
 };
 
@@ -21,7 +22,7 @@ struct PointwiseKernels {
   void (*leaky_relu)(const TensorView& x, const TensorView& y, double slope);
   /// d_x = x > 0 ? d_y : slope * d_y.
   void (*leaky_relu_grad)(const TensorView& x, const TensorView& d_y, const TensorView& d_x, double slope);
-  /// y = mask keeps it ? x / (1 - rate) : 0, for y.box; its own gradient.
+  /// y = mask keeps it ? x / (1 - rate) : 0, for y.box; also computes its own gradient.
   void (*dropout)(const TensorView& x, const TensorView& y, const DropoutMask& mask);
   void (*add)(const TensorView& a, const TensorView& b, const TensorView& y);
   void (*scale)(const TensorView& x, const TensorView& y, double factor);

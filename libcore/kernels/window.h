@@ -16,15 +16,15 @@ struct Window {
   Dims pad_hi;
 
   int axes() const { return kernel.axes(); }
-  /// 1 + (kernel - 1) * dilation.
+  /// The extent that the kernel covers: 1 + (kernel - 1) * dilation.
   std::int64_t span(int axis) const { return 1 + (kernel[axis] - 1) * dilation[axis]; }
   std::int64_t volume() const { return element_count(kernel); }
-  /// (extent + lo + hi - span) / stride + 1, at least 0.
+  /// The number of outputs: (extent + lo + hi - span) / stride + 1, at least 0.
   std::int64_t output_extent(int axis, std::int64_t extent) const {
     const std::int64_t room = extent + pad_lo[axis] + pad_hi[axis] - span(axis);
     return room < 0 ? 0 : room / stride[axis] + 1;
   }
-  /// The same window with leading axes of kernel 1, stride 1, no padding until there are 3.
+  /// Returns the same window with leading axes of kernel 1, stride 1 and no padding added until there are 3.
   Window lifted() const;
   friend bool operator==(const Window&, const Window&) = default;
 };

@@ -11,7 +11,7 @@ void require_valid(const std::vector<std::string>& broken, const char* stage) {
                                           " broken invariants, the first: " + broken.front());
 }
 
-/// Of the arenas, those of cores that other ranks host.
+/// Bytes of the arenas of cores that other ranks host.
 std::int64_t bytes_elsewhere(const Footprint& bytes, const Ranks& ranks) {
   const std::int64_t cores = std::ssize(bytes.arenas);
   std::int64_t elsewhere = 0;

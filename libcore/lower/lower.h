@@ -1,5 +1,5 @@
-// The one road from a model's graph to what runs or is priced. In stages, so that a planner pays for no more than it
-// asks:
+// The one path from a model's graph to a program that runs or is priced. It has stages, so that a planner pays only for
+// those it needs:
 //
 //   graph --step_graph--> with gradients, recomputing --lower_to_memory--> program, memory --lower--> checked, kernels
 //   bound
@@ -7,7 +7,7 @@
 //   Executable e = lower(build_unet(...), op_table(), cut, {.workers = 2});      // a run
 //   Lowered l = lower_to_memory(step, op_table(), cut, {.tiled = true});         // a candidate, an emulated TPU
 //
-// Nothing is allocated: what it needs can be asked, and refused, before a CoreSet takes memory.
+// Nothing is allocated: the memory required is known, and can be refused, before a CoreSet allocates it.
 #pragma once
 
 #include "libcore/memory/footprint.h"
@@ -15,35 +15,35 @@
 
 namespace voxshard {
 
-/// For whom a graph is lowered.
+/// The target that a graph is lowered for.
 struct Target {
-  bool tiled = false;            // a TPU's bytes; its kernels are not ours
+  bool tiled = false;            // count a TPU's bytes; its kernels are not voxshard's
   bool keep_all = false;         // no memory is reused: every value can be looked at after the step
-  std::int64_t guard_bytes = 0;  // left free behind each buffer, for a memory watch
+  std::int64_t guard_bytes = 0;  // left free behind each buffer, to detect writes beyond it
   KernelSet kernels = KernelSet::kFast;
   std::int64_t optimizer_slots = 0;  // tensors that the optimizer keeps for each parameter
   int workers = 1;                   // threads that run it here
   Ranks ranks;                       // the cores that this process hosts
 };
 
-/// The graph of a step: with the gradient of its output "loss", if it has one, and recomputing.
+/// Returns the graph of a training step: with the gradient of its output "loss", if it has one, and recomputation.
 Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute);
 
-/// The graph with the kernels stated that compute it on this host (OpDef::choose); those that are stated stay. What is
-/// priced for a TPU has none.
+/// Returns the graph with the kernels that compute it on this host filled in (OpDef::choose); kernels already stated
+/// stay. Graphs priced for a TPU state none.
 Graph choose_kernels(Graph step, const OpTable& ops, Convolution from);
 
 struct Lowered {
   Program program;
   MemoryPlan memory;
-  Footprint bytes;  // without those of kernels
+  Footprint bytes;  // without the bytes of kernels
 };
 
-/// `step`: the graph of a step, which recomputes as `cut` says; kernels are chosen unless it is tiled. Not verified.
-/// Errors: kConfig from the partition.
+/// `step`: a step's graph that recomputes as `cut` says; kernels are chosen unless tiled. Not verified. Errors: kConfig
+/// from partition().
 Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target);
 
-/// The whole road up to there, each stage verified: what it takes is known, no kernel is bound. Errors: as lower().
+/// Runs all stages up to memory, each verified: the bytes are known, no kernel is bound. Errors: as lower().
 Lowered lower_verified(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
 
 /// A program made ready for this host.
@@ -55,13 +55,13 @@ struct Executable {
   Footprint bytes;
 };
 
-/// The last stages: kernels, room for what they pack, and the schedule of a lowered program; nothing is
-/// verified.
+/// Runs the last stages on a lowered program: kernels, memory for the weights that they pack, and the schedule. Nothing
+/// is verified.
 Executable make_executable(Lowered lowered, const OpTable& ops, const Target& target);
-/// The same of what lower_verified() gave; the memory is verified again with what kernels pack.
+/// Does the same for the result of lower_verified(); the memory is verified again with packed weights.
 Executable make_verified(Lowered lowered, const OpTable& ops, const Target& target);
 
-/// The whole road from a model's graph; each stage is verified. Errors: kConfig from the partition; kInternal when a
+/// Runs all stages from a model's graph on; each is verified. Errors: kConfig from the partition; kInternal when a
 /// stage breaks an invariant.
 Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
 

@@ -21,7 +21,7 @@ BlockGeometry block_geometry(const Program& program, const OpTable& ops, const I
   }
   if (def.driver >= 0) {
     const Box result = result_box(def, op, block);
-    // A partial result has memory of its own; a complete one lies in the value's buffer.
+    // A partial result has memory of its own; a complete one is a part of the value's buffer.
     geometry.output = instruction.partial
                           ? dense_view(nullptr, node.type.dtype, result)
                           : dense_view(nullptr, node.type.dtype, Box::whole(node.type.shape)).sub(result);

@@ -1,5 +1,5 @@
-// The kernels of a program on this host, one per op that computes, whatever its blocks; what they ask for: scratch per
-// worker, and the bytes of packed weights. A plan for a TPU never comes here.
+// The kernels of a program on this host, one per op that computes, shared by all its blocks, and the memory that they
+// require: scratch per worker, and the bytes of packed weights. Not used by plans for a TPU.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace voxshard {
 
-/// The views of one block: what is read of each input and what is written, with null data.
+/// The views of one block with null data: the inputs that it reads and the output that it writes.
 struct BlockGeometry {
   std::vector<TensorView> inputs;
   TensorView output;
@@ -22,15 +22,15 @@ BlockGeometry block_geometry(const Program& program, const OpTable& ops, const I
 struct HostKernels {
   struct Bound {
     std::unique_ptr<Kernel> kernel;    // null: not computed
-    std::int64_t workspace_bytes = 0;  // of its widest block
+    std::int64_t workspace_bytes = 0;  // for its widest block
   };
   std::vector<Bound> by_value;
   std::int64_t workspace_bytes = 0;  // per worker: the widest block of all
-  ValueId widest = kNoValue;         // who asks for it
+  ValueId widest = kNoValue;         // the value whose kernel needs it
 
   const Kernel& of(ValueId id) const { return *by_value[static_cast<std::size_t>(id)].kernel; }
   std::int64_t packed_bytes(ValueId id) const;
-  /// Of every value, 0 for none.
+  /// Returns the bytes of every value's packed weights, 0 for none.
   std::vector<std::int64_t> packed_bytes() const;
 };
 

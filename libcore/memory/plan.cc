@@ -47,7 +47,7 @@ std::vector<Lifetime> lifetimes(const Program& program, const MemoryOptions& opt
   return lives;
 }
 
-/// Greedy by size: the largest buffer first, each at the lowest offset that is free while it lives.
+/// Places buffers greedily by size: the largest first, each at the lowest offset that is free during its lifetime.
 void place(Pool& pool, std::int64_t guard) {
   std::vector<std::size_t> order(pool.buffers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -70,7 +70,7 @@ void place(Pool& pool, std::int64_t guard) {
   }
 }
 
-/// On a TPU a core adds its blocks up in one partial result.
+/// On a TPU a core sums its blocks into one partial result.
 void add_tiled_partial(const Program& program, int index, const Instruction& compute, MemoryPlan& plan) {
   const TensorType& type = program.graph.node(compute.value).type;
   const Box box = Box::whole(type.shape);
@@ -133,7 +133,7 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
     for (std::size_t core = 0; core < value.held.size(); ++core) {
       if (value.held[core].empty()) continue;
       Pool& pool = value.layout.replicated ? plan.process : plan.arenas[core];
-      // What lies outside the tensor is stored for the host's kernels alone; a TPU pads as it reads.
+      // Margins outside the tensor are stored for the host's kernels alone; a TPU pads as it reads.
       const Box box = plan.tiled ? intersect(value.held[core], Box::whole(node.type.shape)) : value.held[core];
       pool.buffers.push_back({.value = id,
                               .box = box,

@@ -1,10 +1,10 @@
-// Where every value lives, decided before the first step: one arena per core for what is cut, one process pool for what
-// is replicated. A buffer's bytes are reused once its last reader has run.
+// The place of every value in memory, decided before the first step: one arena per core for cut values, one process
+// pool for replicated ones. A buffer's bytes are reused once its last reader has run.
 //
 //   MemoryPlan plan = plan_memory(program, ops, {});
-//   plan.arenas[3].bytes     // what core 3 needs, to the byte
+//   plan.arenas[3].bytes     // the exact bytes of core 3
 //
-// The same plan in a TPU's bytes, where tensors are padded to tiles, tells whether a program fits a TPU core.
+// The same plan in a TPU's bytes, where tensors are padded to tiles, shows whether a program fits a TPU core.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace voxshard {
 
-/// Buffers begin at multiples of this (a cache line; also what AMX tile loads want).
+/// Buffers begin at multiples of this (a cache line, which suits AMX tile loads too).
 inline constexpr std::int64_t kAlignment = 64;
 
-/// In Buffer::partial: the packed weights of the op that computes the value. They live around it, from their packing
-/// on.
+/// Value of Buffer::partial for the packed weights of the op that computes the value. They live from their packing to
+/// that op.
 inline constexpr std::int64_t kPackedWeights = -2;
 
 struct Buffer {
@@ -31,7 +31,7 @@ struct Buffer {
   int last = 0;
 };
 
-/// What is said behind the name of its value: "", " (partial)", " (packed weights)".
+/// The suffix after the name of a buffer's value: "", " (partial)", " (packed weights)".
 const char* buffer_kind(const Buffer& buffer);
 
 struct Pool {
@@ -44,26 +44,26 @@ struct Pool {
 struct MemoryPlan {
   std::vector<Pool> arenas;       // per core
   Pool process;                   // replicated results: converted weights, weight gradients, statistics; packed weights
-  std::int64_t packed_bytes = 0;  // of the process pool, what it has grown by for packed weights
+  std::int64_t packed_bytes = 0;  // growth of the process pool due to packed weights
   std::int64_t parameter_bytes = 0;  // parameters and states, held once per process
-  std::int64_t trained_bytes = 0;    // of them parameters: an optimizer keeps tensors of their sizes
+  std::int64_t trained_bytes = 0;    // parameters alone: an optimizer keeps tensors of their sizes
   bool tiled = false;
-  std::int64_t guard_bytes = 0;  // behind each buffer, of nobody
+  std::int64_t guard_bytes = 0;  // unused bytes behind each buffer
 };
 
 struct MemoryOptions {
   bool keep_all = false;         // no reuse: every value can be looked at after the step
-  bool tiled = false;            // bytes of a TPU (tiles.h) instead of this host's; asks no kernels
-  std::int64_t guard_bytes = 0;  // left free behind each buffer, so that a write beside one can be seen
+  bool tiled = false;            // bytes of a TPU (tiles.h) instead of this host's; uses no kernels
+  std::int64_t guard_bytes = 0;  // left free behind each buffer, so that a write beyond one can be detected
 };
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options);
 
-/// Gives packed weights (bytes per value, 0 for none) room in the process pool, each from its pack instruction to its
-/// op: they take what gradients and converted weights do not hold then. Once per plan.
+/// Places packed weights (bytes per value, 0 for none) in the process pool, each from its pack instruction to its op,
+/// where gradients and converted weights leave room at that time. Call once per plan.
 void plan_packed(MemoryPlan& plan, const Program& program, const std::vector<std::int64_t>& packed_bytes);
 
-/// Every pair of buffers that are alive at once and overlap; empty when sound.
+/// Returns every pair of buffers that are alive at once and overlap; empty for a valid plan.
 std::vector<std::string> verify(const MemoryPlan& plan);
 
 /// The `count` largest allocations of one core (its arena and the process pool), one line each: layer, shape, bytes.

@@ -35,7 +35,7 @@ MemoryReport memory_report(const Program& program, const MemoryPlan& plan, std::
   MemoryReport report{.core = core, .arena_bytes = arena.bytes, .parameter_bytes = plan.parameter_bytes};
   if (moment < instructions)
     report.widest_layer = program.graph.node(program.instructions[static_cast<std::size_t>(moment)].value).name;
-  // Forward results come before the backward pass; what one of its instructions still reads was kept for it.
+  // Forward results come before the backward pass; those that one of its instructions reads were kept for it.
   const ValueId root = program.graph.backward_root == kNoValue ? program.graph.size() : program.graph.backward_root;
   int backward = instructions + 1;  // never, in a graph without a backward pass
   for (int i = instructions - 1; i >= static_cast<int>(program.prologue); --i)

@@ -1,5 +1,5 @@
-// How much a tensor grows in a TPU's memory, where one axis is padded to a multiple of 8 and another to one of 128.
-// Which two axes is the compiler's choice; we take the best, tensor by tensor.
+// The size of a tensor in a TPU's memory, where one axis is padded to a multiple of 8 and another to one of 128. The
+// compiler chooses the two axes; here the best pair is assumed, tensor by tensor.
 //
 //   tiled_elements({4, 128, 128, 128, 32})   // nothing is padded: W in the lanes, C in the sublanes
 //   tiled_elements({1, 5, 3})                // 8 x 128: 68 times what it holds

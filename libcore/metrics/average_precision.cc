@@ -11,7 +11,7 @@ namespace {
 
 using Pointers = std::pair<std::vector<const TrueBox*>, std::vector<const ScoredBox*>>;
 
-/// The boxes of each image of one class that has any, in the order of the images.
+/// Ground truth and detected boxes of one class, per image that has any, in the order of the images.
 using ByImage = std::map<std::int64_t, Pointers>;
 
 std::vector<ByImage> sorted_boxes(std::span<const TrueBox> truths, std::span<const ScoredBox> detections,
@@ -33,14 +33,14 @@ std::vector<ByImage> sorted_boxes(std::span<const TrueBox> truths, std::span<con
   return classes;
 }
 
-/// A detection of any image of one class: its score and where its outcomes stand.
+/// A detection of one class in any image: its score and the location of its outcomes.
 struct Ranked {
   double score;
   const MatchedBoxes* image;
   std::size_t index;
 };
 
-/// The `most` best of each image, best first over all.
+/// The best `most` detections of each image, sorted best first over all images.
 std::vector<Ranked> ranked(const std::vector<MatchedBoxes>& images, std::int64_t most) {
   std::vector<Ranked> all;
   for (const auto& m : images)
@@ -68,7 +68,7 @@ Curve curve(const std::vector<Ranked>& detections, std::size_t threshold, std::i
   return c;
 }
 
-/// Fills in everything of one class and area range.
+/// Fills in all results of one class and area range.
 void accumulate(AveragePrecision& result, const std::vector<MatchedBoxes>& images, std::size_t category,
                 std::size_t area) {
   const CocoOptions& o = result.options;
@@ -103,7 +103,7 @@ class Mean {
   std::int64_t count_ = 0;
 };
 
-/// One of the twelve numbers. `only` IoU threshold, or all of them when it is negative.
+/// One of the twelve numbers, at the IoU threshold `only`, or over all of them when it is negative.
 struct Question {
   bool recall;
   double only;

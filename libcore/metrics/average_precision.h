@@ -5,8 +5,8 @@
 //   s.summary()[0], s.summary()[1]        // AP, AP50
 //   s.precision_at({.iou = 0, .recall = 50, .category = 2, .area = 0, .most = 2})
 //
-// Conventions, to the digit: cocodataset/cocoapi, PythonAPI/pycocotools/cocoeval.py, with one difference: there a true
-// box whose annotation id is 0 can never be found; here ids play no part.
+// All digits agree with cocodataset/cocoapi, PythonAPI/pycocotools/cocoeval.py, with one difference: there a true box
+// whose annotation id is 0 can never be found; here ids play no part.
 #pragma once
 
 #include <array>
@@ -18,11 +18,12 @@
 
 namespace voxshard {
 
-/// count values from first to last, both included, computed as numpy.linspace does: 0.9 is 0.8999999999999999 there.
+/// Returns count values from first to last, both included, computed as numpy.linspace does: 0.9 is 0.8999999999999999
+/// there.
 std::vector<double> linspace(double first, double last, int count);
 
 struct CocoOptions {
-  std::int64_t images = 0, categories = 0;  // indices of boxes are below these
+  std::int64_t images = 0, categories = 0;  // image and category indices are below these
   std::vector<double> iou_thresholds = linspace(0.5, 0.95, 10);
   std::vector<double> recall_points = linspace(0, 1, 101);
   std::vector<std::int64_t> most_detections = {1, 10, 100};  // per image and class, ascending; three of them
@@ -38,7 +39,7 @@ using CocoSummary = std::array<double, kCocoNumbers>;
 /// "AR_large".
 const std::array<const char*, kCocoNumbers>& coco_names();
 
-/// Where a value stands; each is an index into the options' lists, into the classes or into kCocoAreas.
+/// The position of a value; each part is an index into the options' lists, into the classes or into kCocoAreas.
 struct CocoIndex {
   std::size_t iou = 0, recall = 0, category = 0, area = 0, most = 2;
 };
@@ -46,7 +47,7 @@ struct CocoIndex {
 struct AveragePrecision {
   CocoOptions options;
   std::vector<double> precision;  // (IoU, recall point, class, area, most detections); -1 without true boxes
-  std::vector<double> recall;     // (IoU, class, area, most detections); the highest reached; -1 without true boxes
+  std::vector<double> recall;     // (IoU, class, area, most detections); the highest recall; -1 without true boxes
 
   double precision_at(const CocoIndex& at) const { return precision[precision_offset(at)]; }
   double recall_at(const CocoIndex& at) const { return recall[recall_offset(at)]; }
@@ -55,13 +56,13 @@ struct AveragePrecision {
 
   /// The twelve numbers: means over the entries that are not -1; -1 when all are.
   CocoSummary summary() const;
-  /// The same of one class.
+  /// The same numbers for one class.
   CocoSummary summary_of(std::size_t category) const;
 };
 
 /// Matches, sorts and averages.
 ///   truths      in the order of their file
-///   detections  in the order of their file: of equal scores the earlier one goes first (then the lower image)
+///   detections  in the order of their file; among equal scores the earlier one goes first (then the lower image)
 /// Errors: kInternal for an index out of range.   Cost: per image and class 4 x 10 x detections x truths.
 AveragePrecision average_precision(std::span<const TrueBox> truths, std::span<const ScoredBox> detections,
                                    const CocoOptions& options);

@@ -11,7 +11,7 @@ bool outside(double area, const AreaRange& range) { return area < range.low || a
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// The true box that a detection takes, or kNone.
+/// Returns the true box that a detection matches, or kNone.
 ///   order  indices of the true boxes, those that count first
 ///   row    the detection's IoU with each
 std::size_t best_truth(std::span<const TrueBox* const> truths, std::span<const std::size_t> order,
@@ -21,9 +21,9 @@ std::size_t best_truth(std::span<const TrueBox* const> truths, std::span<const s
   std::size_t found = kNone;
   for (const std::size_t t : order) {
     if (taken[t] && !truths[t]->crowd) continue;
-    if (found != kNone && !ignored[found] && ignored[t]) break;  // one that counts goes before any that is ignored
+    if (found != kNone && !ignored[found] && ignored[t]) break;  // a box that counts is preferred to any ignored one
     if (row[t] < best) continue;
-    best = row[t];  // of equals the last one
+    best = row[t];  // among equals the last one
     found = t;
   }
   return found;

@@ -1,5 +1,5 @@
-// Which detection found which true box, by COCO's rules, in one image and one class: best score first, each takes the
-// free true box that it overlaps most; crowds and boxes outside of the area range neither help nor harm.
+// Matches detections to true boxes by COCO's rules, in one image and one class: best score first, each takes the free
+// true box that it overlaps most; crowds and boxes outside the area range neither help nor harm.
 //
 //   MatchedBoxes m = match_boxes(truths, detections, {"all", 0, 1e10}, {{0.5, 0.75}});
 //   m.outcome(1, 0)      // at IoU 0.75 the best detection is kFound, kFalse or kIgnored

@@ -1,4 +1,4 @@
-// The metrics of one class of classification, against the others.
+// Metrics of one class in classification, against all others.
 //
 //   for (const ClassMetric& metric : class_metrics()) json[metric.key] = metric.of({items, 0, scores[0]});
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace voxshard {
 
-/// A class as it is counted: all items, its number, and its scores from the confusion matrix.
+/// The data that a class metric reads: all items, the class number, and its scores from the confusion matrix.
 struct CountedClass {
   const Classified& items;
   std::int64_t number = 0;
@@ -18,10 +18,10 @@ struct CountedClass {
 };
 
 using ClassMetric = Metric<CountedClass>;
-/// In the order in which they are shown.
+/// Metrics in the order in which they are shown.
 using ClassMetrics = std::vector<ClassMetric>;
 
-/// All that this build knows: recall, precision, F1 and ROC-AUC.
+/// All class metrics of this build: recall, precision, F1 and ROC-AUC.
 const ClassMetrics& class_metrics();
 
 }  // namespace voxshard

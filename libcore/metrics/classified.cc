@@ -84,7 +84,7 @@ double roc_auc(const Classified& items, std::int64_t one) {
   double rank_sum = 0, of_class = 0;
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin;
-    double tied = 0;  // of the class, with this score
+    double tied = 0;  // items of the class with this score
     for (; end < order.size() && score(order[end]) == score(order[begin]); ++end)
       tied += items.truth[order[end]] == one;
     rank_sum += tied * 0.5 * static_cast<double>(begin + 1 + end);  // the mean of ranks begin + 1 to end

@@ -1,5 +1,5 @@
 // One pass over two label maps counts all classes: equal labels add a true positive, unequal ones a false positive to
-// the predicted class and a false negative to the true one; true negatives are what is left of the voxels.
+// the predicted class and a false negative to the true one; all remaining voxels are true negatives.
 //
 //   count_classes(prediction, reference, 8)[1].tp
 #include "libcore/metrics/dice.h"

@@ -22,8 +22,8 @@ struct ClassCounts {
   friend bool operator==(const ClassCounts&, const ClassCounts&) = default;
 };
 
-/// Counts for class 0 .. classes - 1. Values outside that range belong to no class, as in nnU-Net. Voxels whose
-/// reference is `ignored` count nowhere; -1: none.
+/// Returns counts for classes 0 .. classes - 1. Values outside that range belong to no class, as in nnU-Net. Voxels
+/// whose reference is `ignored` count nowhere; -1: none.
 ///   prediction, reference  i32 or u8, equal extents, any strides; their box.begin does not matter
 /// Errors: kInput when the extents differ.
 std::vector<ClassCounts> count_classes(const TensorView& prediction, const TensorView& reference, int classes,

@@ -30,7 +30,7 @@ std::vector<double> time_confusion(std::span<const LabelledTime> found, std::spa
   const auto add = [&](std::int64_t row, std::int64_t column, double s) {
     seconds[static_cast<std::size_t>(row * (classes + 1) + column)] += s;
   };
-  std::size_t first = 0;  // of found, that may reach into what is still to come
+  std::size_t first = 0;  // first interval of `found` that may overlap this or a later label
   for (const LabelledTime& t : truth) {
     while (first < found.size() && found[first].end_s <= t.begin_s) ++first;
     double said_s = 0;

@@ -1,4 +1,4 @@
-// The metrics of segmentation that follow from the voxels that are counted of a class.
+// Segmentation metrics that follow from the voxel counts of a class.
 //
 //   for (const OverlapMetric& metric : overlap_metrics()) json[metric.key] = metric.of(counts);
 #pragma once
@@ -12,13 +12,13 @@
 namespace voxshard {
 
 using OverlapMetric = Metric<ClassCounts>;
-/// In the order in which they are shown; training validates by the first.
+/// Metrics in the order in which they are shown; validation during training uses the first.
 using OverlapMetrics = std::vector<OverlapMetric>;
 
-/// All that this build knows: Dice and IoU.
+/// All overlap metrics of this build: Dice and IoU.
 const OverlapMetrics& overlap_metrics();
 
-/// "Dice 2TP/(2TP+FP+FN)", of the metrics that say their formula.
+/// "Dice 2TP/(2TP+FP+FN)": the names and formulas of the metrics that state one.
 std::string rules_of(const OverlapMetrics& metrics);
 
 }  // namespace voxshard

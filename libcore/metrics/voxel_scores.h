@@ -1,4 +1,4 @@
-// What an evaluation counts voxel by voxel of logits against index labels, as the reference U-Net's metric_fn does
+// Scores of logits against index labels voxel by voxel, as the reference U-Net's metric_fn computes them
 // (tensorflow/tpu, models/official/unet3d/unet_model.py): accuracy and categorical cross-entropy. Counts add over the
 // boxes of a cut volume, so every core's box may be counted on its own.
 //
@@ -24,9 +24,9 @@ struct VoxelScores {
   }
 };
 
-/// The class of a voxel is that of its largest logit; ties go to the lower class.
+/// Counts the voxels; a voxel's predicted class is that of its largest logit, ties go to the lower class.
 ///   logits  (N, spatial axes, C) f32, 2 or 3 spatial axes
-///   labels  (N, spatial axes, 1) i32, the same extents; a label outside 0 .. C - 1 counts nowhere
+///   labels  (N, spatial axes, 1) i32, the same extents; voxels with a label outside 0 .. C - 1 are not counted
 VoxelScores voxel_scores(const TensorView& logits, const TensorView& labels);
 
 }  // namespace voxshard

@@ -1,5 +1,5 @@
-// The part of a graph that all detectors with anchors have behind their heads: inputs of targets, level by level, and
-// the loss over all levels.
+// The part of the graph behind the heads of every detector with anchors: inputs for targets, level by level, and the
+// loss over all levels.
 //
 //   BoxLevel level = with_box_targets(b, logits, boxes, classes, 3);   // inputs "class_targets/3" and "box_targets/3"
 //   add_box_loss(b, {level}, {.alpha = 0.25, .gamma = 1.5, .delta = 0.1, .box_weight = 50}, options);
@@ -19,7 +19,7 @@ struct BoxLevel {
   std::vector<ValueId> list() const { return {logits, class_targets, boxes, box_targets}; }
 };
 
-/// A level with inputs for its targets, which are cut as what they are held against.
+/// Makes a level with inputs for its targets, which are cut like the predictions that they are compared with.
 ///   logits  (N, h, w, anchors * classes) f32      boxes  (N, h, w, 4 anchors) f32
 BoxLevel with_box_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_t classes, int level);
 

@@ -1,6 +1,6 @@
-// What classifiers share: config fields, the loss over one label per sample. A classified sample is a segmentation of
-// one voxel: logits (N, 1, .., classes), labels (N, 1, .., 1), so that sums, norms, losses and cuts are those of
-// volumes.
+// Common parts of classifiers: config fields, and the loss over one label per sample. A classified sample is a
+// segmentation of one voxel: logits (N, 1, .., classes), labels (N, 1, .., 1), so that sums, norms, losses and cuts are
+// those of volumes.
 //
 //   const ValueId logits = layers.dense(features, {.name = "head", .filters = config.classes, .f32_result = true});
 //   add_class_loss(b, logits, config, options);
@@ -11,30 +11,30 @@
 
 namespace voxshard {
 
-/// Why a classifier with batch norms is usually trained with several samples a step.
+/// The reason why a classifier with batch norms is usually trained with several samples a step.
 inline constexpr const char* kNormsWantBatches = "a batch norm wants several samples a step";
 
-/// What all classifiers are told of classes and of their loss, cross-entropy (kernels/loss.h).
+/// The config that all classifiers have for classes and their loss, cross-entropy (kernels/loss.h).
 struct ClassifierConfig {
   std::int64_t channels = 3;
   std::int64_t classes = 1000;
-  double label_smoothing = 0;  // the share of a label that is spread over all classes
+  double label_smoothing = 0;  // the fraction of a label that is spread over all classes
   std::string class_weights;   // "0.5,2,1": one number of at least 0 per class; empty: 1 each
 };
 
-/// Inputs of a classifier: "image" (N, spatial axes, channels), "labels" (N, 1, .., 1) i32, -1: not known. Adds
-/// "logits" (N, 1, .., classes) f32 to the outputs and, in training, "loss": cross-entropy, the mean over the samples
-/// with a label. Errors: kConfig for weights that are not as many numbers as classes.
+/// Makes the input "labels" (N, 1, .., 1) i32, -1: unknown, and adds "logits" (N, 1, .., classes) f32 to the outputs
+/// and, in training, "loss": cross-entropy, the mean over the samples with a label. The model's other input is "image"
+/// (N, spatial axes, channels). Errors: kConfig when the number of weights differs from that of classes.
 void add_class_loss(Builder& b, ValueId logits, const ClassifierConfig& config, const GraphOptions& options);
 
-/// The mean over the spatial axes of `features`, one dense layer, the loss.
+/// Adds the mean over the spatial axes of `features`, one dense layer and the loss.
 void add_class_head(Builder& b, Layers& layers, ValueId features, const ClassifierConfig& config,
                     const GraphOptions& options);
 
-/// "image" of the options with so many channels.
+/// Makes the input "image" of the size in the options with `channels` channels.
 ValueId image_input(Builder& b, const GraphOptions& options, std::int64_t channels);
 
-/// The rows of a config that begins with a ClassifierConfig.
+/// The config rows of a model whose config begins with a ClassifierConfig.
 template <class Config>
 std::vector<ConfigField> class_fields() {
   return {

@@ -3,7 +3,8 @@
 namespace voxshard {
 namespace {
 
-/// A pixel has so many anchors on each of 1/4^L + 1/4^(L+1) + ... of it, from the first level L on.
+/// Anchors per pixel: the first level L has per_cell / 4^L, each later level a quarter of the one before, 4/3 of that
+/// in all.
 double anchors_per_pixel(const AnchorOptions& anchors) {
   const std::int64_t cell_pixels = std::int64_t{1} << (2 * anchors.first_level);
   return static_cast<double>(anchors.per_cell()) / (0.75 * static_cast<double>(cell_pixels));

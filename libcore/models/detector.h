@@ -1,6 +1,5 @@
-// A detector is a model that learns from boxes. Beside its graph it says which targets its inputs want for the objects
-// of an image, and which boxes its outputs mean. It is the row of its model (model.h), whose `detector` says this of a
-// config.
+// A detector is a model that learns from boxes. Besides its graph it makes the targets for its inputs from the objects
+// of an image, and turns its outputs into boxes. Its model's row (model.h) makes it from a config by `detector`.
 //
 //   Detector detector = retinanet_detector({.classes = 4});
 //   ImageTargets targets = detector.targets({640, 480}, {{.box = {10, 10, 90, 60}, .class_id = 3}});
@@ -19,27 +18,26 @@
 
 namespace voxshard {
 
-/// Returns the part of the output of this name that a core owns; an empty box where it owns none.
+/// Returns the part of the named output that a core owns; an empty box where it owns none.
 using OwnedOutput = std::function<TensorView(const std::string& output)>;
 
 struct Detector {
-  std::int64_t first_class = 0;    // the id of the first kind of object: 1 where class 0 is the background
-  PostprocessOptions postprocess;  // how detections are found while training is evaluated
-  double box_weight = 50;          // of the boxes in the loss (kernels/detection_loss.h)
-  double targets_per_pixel =
-      0;  // numbered places of an image that have a class and a box each: what memory plans count
+  std::int64_t first_class = 0;    // the id of the first object class: 1 where class 0 is the background
+  PostprocessOptions postprocess;  // post-processing when training is evaluated
+  double box_weight = 50;          // weight of the box loss (kernels/detection_loss.h)
+  double targets_per_pixel = 0;    // anchors per pixel, each with a class and a box; used by memory plans
 
-  /// The targets of an image of `size` (H, W) for the inputs of its levels.   Threads: any number at once.
+  /// Returns the targets of an image of `size` (H, W) for the inputs of its levels.   Threads: any number at once.
   std::function<ImageTargets(const Dims& size, std::span<const ObjectBox> objects)> targets;
-  /// The likely boxes of a sample in what a core owns.
-  ///   extents  (H, W) that the network sees      image  (H, W) of the image in it, to which boxes are cut
+  /// Returns the likely boxes of a sample in the part of the outputs that a core owns.
+  ///   extents  (H, W) that the network sees      image  (H, W) of the image in it, to which boxes are clipped
   std::function<std::vector<BoxCandidate>(const OwnedOutput& owned, std::int64_t sample, const Dims& extents,
                                           const Dims& image, const PostprocessOptions& postprocess)>
       candidates;
 };
 
-/// A detector with anchors on the levels of a pyramid: of each level L the inputs "class_targets/L" and "box_targets/L"
-/// and the outputs "class_logits/L" and "boxes/L", as in retinanet.h.
+/// A detector with anchors on the levels of a pyramid. Each level L has the inputs "class_targets/L" and
+/// "box_targets/L" and the outputs "class_logits/L" and "boxes/L", as in retinanet.h.
 Detector anchor_detector(const AnchorOptions& anchors, std::int64_t first_class, const PostprocessOptions& postprocess);
 
 }  // namespace voxshard

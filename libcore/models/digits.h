@@ -1,5 +1,5 @@
-// The CNN on handwritten digits that Cloud TPU's introduction trains on eight cores (a Keras notebook): 28 x 28 pixels,
-// or an integer multiple of them, the image being enlarged to raise the work.
+// The CNN for handwritten digits that Cloud TPU's introduction trains on eight cores (a Keras notebook): 28 x 28
+// pixels, or an integer multiple, with images enlarged to raise the work.
 //
 //   conv 3x3, 12     conv 6x6 stride 2, 24     conv 6x6 stride 2, 64     flatten     dense 200     dropout 0.4 dense 10
 //   (SAME; each but the last without bias, followed by a batch norm with centre and without scale, momentum 0.99, and
@@ -20,7 +20,7 @@ struct DigitsConfig : ClassifierConfig {
   double dropout = 0.4;
 };
 
-/// Inputs and outputs of classifier.h, H = W = 28 * size_multiplier. Errors: kConfig.
+/// Builds a graph with the inputs and outputs of classifier.h, H = W = 28 * size_multiplier. Errors: kConfig.
 Graph build_digits(const DigitsConfig& config, const GraphOptions& options, const OpTable& ops);
 
 /// Its row in the table of models.

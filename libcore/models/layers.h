@@ -16,17 +16,18 @@ enum class NormKind { kBatch, kInstance, kNone };
 
 struct NormOptions {
   NormKind kind = NormKind::kBatch;
-  std::int64_t replicas = 1;  // batch norm over this many equal parts of the batch apiece (scope replica), 1 = all
+  std::int64_t replicas =
+      1;  // batch norm uses separate statistics in this many equal parts of the batch (scope replica); 1 = all
   double momentum = 0.99;
   double epsilon = 1e-3;
 };
 
 struct LayerOptions {
-  DType dtype = DType::kF32;  // activations and what is multiplied; parameters are f32
-  bool training = true;       // batch norm: statistics of the batch, or the running ones
+  DType dtype = DType::kF32;  // of activations and factors of products; parameters are f32
+  bool training = true;       // batch norm uses the statistics of the batch, else the running ones
   NormOptions norm;
   double slope = 0;                                // activation below zero: 0 ReLU, 0.01 leaky ReLU
-  bool biases_decay = false, norms_decay = false;  // weight decay also on them, not on kernels alone
+  bool biases_decay = false, norms_decay = false;  // weight decay applies to them as well as to kernels
 };
 
 /// One number for all spatial axes, or one for each.
@@ -38,9 +39,9 @@ struct PerAxis {
 };
 
 enum class Padding {
-  kSame,   // ceil(extent / stride) windows, what is missing shared out, the odd one high
-  kFixed,  // (span - 1) / 2 low, the rest of span - 1 high, whatever the extent: the strided convolutions of ResNet
-  kValid,  // none: what a last window would not hold whole is dropped
+  kSame,   // ceil(extent / stride) windows, padding on both sides, an odd one on the high side
+  kFixed,  // (span - 1) / 2 low, the rest of span - 1 high, for any extent: the strided convolutions of ResNet
+  kValid,  // no padding: an incomplete last window is dropped
 };
 
 struct ConvOptions {
@@ -51,30 +52,30 @@ struct ConvOptions {
   PerAxis dilation = 1;
   bool f32_result = false;  // logits
   bool bias = true;
-  bool frozen = false;  // its parameters stay as they begin
+  bool frozen = false;  // its parameters keep their initial values
   Padding padding = Padding::kSame;
   Initial kernel_begins = initial::GlorotUniform{}, bias_begins = initial::Constant{0};
-  std::string weights = {};  // the parameters' name where several convolutions share them; empty: `name`
+  std::string weights = {};  // name of parameters that several convolutions share; empty: `name`
 };
 
 constexpr double kNoActivation = 1;  // a slope that changes nothing
 
 struct NormLayer {
-  std::optional<double> slope = {};  // activation; empty: that of the options, 1: none
+  std::optional<double> slope = {};  // activation; empty: the options' slope, 1: none
   Initial gamma_begins = initial::Constant{1};
-  bool scale = true;  // false: gamma is 1 and no parameter
+  bool scale = true;  // false: gamma is 1 and not a parameter
 };
 
 class Layers {
  public:
   Layers(Builder& builder, LayerOptions options) : b_(builder), options_(options) {}
 
-  /// Several x lie side by side in the channels: a convolution of their concat,
-  /// which is never made.
+  /// A convolution; several x lie side by side in the channels, as in a convolution of their
+  /// concat, which is never made.
   ValueId conv(std::vector<ValueId> x, const ConvOptions& options);
   ValueId conv(ValueId x, const ConvOptions& options) { return conv(std::vector{x}, options); }
   /// Transposed convolution of kernel = stride = 2 with bias, to the extents of `like` (2 n - 1, 2 n or 2 n + 1 per
-  /// axis; of 2 n + 1 the last plane is the bias alone) with the channels of x. Cut as `like` is.
+  /// axis; for 2 n + 1 the last plane is the bias alone) with the channels of x. The result is cut like `like`.
   ValueId conv_transpose(ValueId x, ValueId like, const std::string& name);
   /// The norm of the options, then the activation.
   ValueId norm_activation(ValueId x, const std::string& name, const NormLayer& layer = {});
@@ -83,21 +84,21 @@ class Layers {
   /// kSame: the last window of an odd extent is clipped; kValid: its last plane is dropped.
   ValueId max_pool(ValueId x, const std::string& name, std::int64_t kernel = 2, std::int64_t stride = 2,
                    Padding padding = Padding::kSame);
-  /// Nearest, by 2, to the extents of `like`, with the channels of x. Cut as `like` is.
+  /// Nearest up-sampling by 2, to the extents of `like`, with the channels of x. The result is cut like `like`.
   ValueId upsample(ValueId x, ValueId like, const std::string& name);
   /// The mean over all spatial axes, (N, 1, .., C).
   ValueId mean(ValueId x, const std::string& name);
-  /// Flattens and multiplies: (N, .., C) -> (N, 1, .., filters), one core of a replica gathers what the others hold.
-  /// Weights (extents of x .., C, filters).   options  name, filters, bias, f32_result, how they begin
+  /// A dense layer: flattens and multiplies: (N, .., C) -> (N, 1, .., filters). One core of a replica gathers the parts
+  /// of the others. Weights (extents of x .., C, filters).   options  name, filters, bias, f32_result, initial values
   ValueId dense(ValueId x, ConvOptions options);
-  /// In training each element is zero with probability `rate`, else x / (1 - rate); a function of seed, step and its
-  /// global place. In prediction x.
+  /// In training each element is zero with probability `rate`, else x / (1 - rate); it depends on the seed, the step
+  /// and its global position. In prediction the result is x.
   ValueId dropout(ValueId x, const std::string& name, double rate);
 
  private:
-  /// The parameter `name`; where it is shared, the one that another layer made.
+  /// Makes the parameter `name`; a shared one is made once and then reused.
   ValueId parameter(const std::string& name, const Shape& shape, const ParameterInfo& info = {}, bool shared = false);
-  /// A kernel, which decays, in the type that is multiplied in.
+  /// Makes a kernel, to which weight decay applies, converted to the type of the multiplication.
   ValueId weights(const std::string& name, const Shape& shape,
                   const ParameterInfo& info = {.begins = initial::GlorotUniform{}}, bool shared = false);
   Shape extents_of(ValueId like, ValueId channels_of) const;

@@ -1,5 +1,6 @@
-// What the rest of the program knows of a model: a row with its name, how its graph is built, and its config, field by
-// field. The rows of the fields are all that the command line, config files, JSON, checkpoints and limits ask.
+// The description of a model for the rest of the program: a row with its name, the function that builds its graph, and
+// its config, field by field. The command line, config files, JSON, checkpoints and limits read only the rows of the
+// fields.
 //
 //   const Model& unet = *model_named(model_table(), "unet2d");
 //   std::any config = unet.config;                                   // a UNetConfig with its usual values
@@ -25,31 +26,31 @@
 
 namespace voxshard {
 
-/// A field's value as JSON has it; of an enum its name.
+/// A field's value as in JSON; the name of an enum's value.
 using FieldValue = std::variant<bool, std::int64_t, double, std::string>;
 std::string to_text(const FieldValue& value);
 
-/// One field of a model's config, a struct in a std::any. `field` makes it of a member.
+/// One field of a model's config, which is a struct in a std::any. field() makes it from a member.
 struct ConfigField {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   std::string name;                                                // its key in JSON and checkpoints
   std::string help;                                                // one sentence; options are written {name}
-  double least = -kInfinity, most = kInfinity, below = kInfinity;  // of a number
-  std::vector<std::string> names = {};                             // of an enum that counts from 0
-  std::string option = {};                                         // what users call it; empty: `name` with dashes
-  std::vector<std::pair<std::string, FieldValue>> words = {};  // what users say instead of the value; empty: the value
-  bool of_data = false;                                        // in training the data set says it
-  bool shapes = true;                                          // decides which tensors a checkpoint has
+  double least = -kInfinity, most = kInfinity, below = kInfinity;  // limits of a number
+  std::vector<std::string> names = {};                             // of an enum's values, which count from 0
+  std::string option = {};                                     // the option's name for users; empty: `name` with dashes
+  std::vector<std::pair<std::string, FieldValue>> words = {};  // words that users give instead of values; empty: none
+  bool of_data = false;                                        // in training the data set determines it
+  bool shapes = true;                                          // determines which tensors a checkpoint has
   std::function<FieldValue(const std::any&)> get = {};
   std::function<void(std::any&, const FieldValue&)> set = {};  // Errors: kConfig for another type, name or number
 
   std::string option_name() const;
-  /// The value in `config` as users say it.
+  /// Returns the value in `config` as users write it.
   std::string said(const std::any& config) const;
-  /// The value of one of `words`, or `value` itself.
+  /// Returns the value for one of `words`, or `value` itself.
   FieldValue meant(const FieldValue& value) const;
-  /// `value` as one of `like`'s type and within the limits. Errors: kConfig.
+  /// Returns `value` converted to the type of `like`, within the limits. Errors: kConfig.
   FieldValue checked(const FieldValue& like, const FieldValue& value) const;
 };
 
@@ -72,7 +73,7 @@ ConfigField field(T Config::*member, ConfigField row) {
     if constexpr (std::is_enum_v<T>)
       to = static_cast<T>(std::ranges::find(limits.names, value) - limits.names.begin());
     else
-      to = static_cast<T>(value);  // of a text as it is
+      to = static_cast<T>(value);  // a text is stored as it is
   };
   return row;
 }
@@ -94,42 +95,42 @@ ConfigField norm_momentum_field(double Config::*member) {
                         .shapes = false});
 }
 
-/// Errors: kConfig says that `what` is no such thing and which there are.
+/// Throws kConfig: `name` is not a valid `what`; lists the valid names.
 [[noreturn]] void refuse_name(const std::string& what, std::string_view name, const std::vector<std::string>& names);
 
-/// What a graph is built for.
+/// The purpose and the sizes that a graph is built for.
 struct GraphOptions {
   std::int64_t batch = 1;
   Dims size;  // D H W or H W
   DType dtype = DType::kF32;
-  bool training = true;     // with targets, loss and running statistics; else from running statistics
-  bool evaluating = false;  // from running statistics, yet with targets, "loss", "loss_sums" (a row per part of the
-                            // batch), and "labels" that stay
-  std::int64_t norm_replicas = 1;  // norms over this many equal parts of the batch apiece
-  std::int64_t loss_replicas = 1;  // and the loss: the mean of theirs
+  bool training = true;  // with targets, loss and updates of the running statistics; else those statistics are used
+  bool evaluating =
+      false;  // running statistics, but targets, "loss", "loss_sums" (a row per part of the batch), and "labels" kept
+  std::int64_t norm_replicas = 1;  // norms use separate statistics in this many equal parts of the batch
+  std::int64_t loss_replicas = 1;  // the loss is the mean over this many parts
 
   bool has_loss() const { return training || evaluating; }
 };
 
-/// Errors: kConfig for a field out of its limits, a size of another number of axes or below 1, a batch that the
-/// replicas cannot share.
+/// Throws kConfig for a field out of its limits, a size with another number of axes or below 1, and a batch that the
+/// replicas cannot share equally.
 ///   who  "unet", for the error
 void check_graph(const std::string& who, const std::vector<ConfigField>& fields, const std::any& config,
                  const GraphOptions& options, int least_axes, int most_axes);
 
-/// What a model is usually trained with where nothing else is said: as published, or with the batch that it needs.
+/// The training settings that a model uses by default: as published, or with the batch that it needs.
 struct UsualTraining {
   struct Value {
-    std::string setting;  // of `voxshard train`, without dashes
+    std::string setting;  // an option of `voxshard train`, without dashes
     FieldValue value;
     std::string reason;
   };
-  std::int64_t batch = 0;  // of a replica; 0: nothing is usual
+  std::int64_t batch = 0;  // per replica; 0: no default
   std::string reason = {};
   std::vector<Value> others = {};
 };
 
-/// What a model learns from; a task feeds one kind.
+/// The kinds of labels that a model learns from; a task feeds one kind.
 inline constexpr std::string_view kVoxelLabels = "voxel labels", kBoxes = "boxes", kClassLabels = "class labels";
 
 struct Detector;
@@ -142,24 +143,25 @@ struct Model {
   std::any config;  // with its usual values
   std::vector<ConfigField> fields;
   Graph (*build)(const std::any& config, const GraphOptions& options, const OpTable& ops) = nullptr;
-  /// What the extents of a prediction are rounded up to; null: 1.
+  /// The multiple to which the extents of a prediction are rounded up; null: 1.
   std::int64_t (*multiple)(const std::any& config) = nullptr;
-  /// The only size of its images; null: any.
+  /// The only image size that the model takes; null: any.
   Dims (*size)(const std::any& config) = nullptr;
-  /// What its backward pass usually makes again: where that costs little of a step.
+  /// The default recomputation of its backward pass, chosen where it costs little of a step.
   Recompute recompute = Recompute::kNone;
-  /// Says which targets a model that learns from boxes wants, and what its outputs mean (detector.h); null: it does
-  /// not.
+  /// Makes the Detector of a model that learns from boxes: its targets and the meaning of its outputs (detector.h);
+  /// null: no boxes.
   Detector (*detector)(const std::any& config) = nullptr;
-  std::vector<std::string> targets = {};  // of the loss, cut where they divide; empty: "labels", cut as the image
+  std::vector<std::string> targets =
+      {};  // inputs of the loss, cut where they divide; empty: "labels", cut like the image
   UsualTraining usual = {};
 };
 
 using ModelTable = std::vector<std::shared_ptr<const Model>>;
 
-/// Every model of the program; the first is the usual one.
+/// All models of the program; the first is the default.
 const ModelTable& model_table();
-/// Errors: kConfig lists the names.
+/// Finds a model by name. Errors: kConfig lists the names.
 const std::shared_ptr<const Model>& model_named(const ModelTable& models, std::string_view name);
 
 }  // namespace voxshard

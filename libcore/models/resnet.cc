@@ -56,7 +56,7 @@ class ResNet {
     return l_.norm_activation(conv(x, {name, filters, kernel, stride}), name);
   }
 
-  /// The last convolution of a block: it begins with gamma 0, so that the block begins as its shortcut.
+  /// The last convolution of a block: its gamma is initialised to 0, so that the block initially equals its shortcut.
   ValueId last(ValueId x, const std::string& name, std::int64_t filters, std::int64_t kernel) {
     return l_.norm_activation(conv(x, {name, filters, kernel, 1}), name,
                               {.slope = kNoActivation, .gamma_begins = initial::Constant{0}});

@@ -5,9 +5,9 @@
 //   first stride basic block (18, 34): 3x3, 3x3        bottleneck (50): 1x1, 3x3, 1x1 to 4 x base        y =
 //   ReLU(block(x) + shortcut(x))
 //
-// The first block of a group has a 1x1 convolution and a norm as its shortcut. No convolution has a bias; kernels begin
-// by variance scaling, the gamma of a block's last norm at 0. ResNet-50 has 23,508,032 parameters without its
-// classifier. Source: tensorflow/tpu, models/official/retinanet/retinanet_architecture.py and
+// The first block of a group has a 1x1 convolution and a norm as its shortcut. No convolution has a bias; kernels are
+// initialised by variance scaling, the gamma of a block's last norm with 0. ResNet-50 has 23,508,032 parameters without
+// its classifier. Source: tensorflow/tpu, models/official/retinanet/retinanet_architecture.py and
 // detection/modeling/architecture/resnet.py.
 #pragma once
 
@@ -22,10 +22,10 @@ enum class Backbone { kResNet18, kResNet34, kResNet50 };
 struct ResNetConfig {
   Backbone backbone = Backbone::kResNet50;
   std::int64_t filters = 64;  // of the stem and the first group
-  bool frozen_stem = false;   // its convolution stays as it begins
+  bool frozen_stem = false;   // the stem's convolution keeps its initial values
 };
 
-/// The last value of each group, C2 to C5: strides 4, 8, 16, 32; ceil(extent / stride) cells per axis.
+/// Returns the last value of each group, C2 to C5: strides 4, 8, 16, 32; ceil(extent / stride) cells per axis.
 ///   image  (N, H, W, channels), any extents
 std::vector<ValueId> resnet(Layers& layers, const ResNetConfig& config, ValueId image);
 

@@ -53,7 +53,7 @@ class ResNet3d {
     return l_.norm_activation(conv(x, "stem/time", config_.filters, Dims{3, 1, 1}, 1), "stem/time");
   }
 
-  /// 3x3x3, or its two factors with `between` channels; the norm behind it is the caller's.
+  /// A 3x3x3 convolution, or its two factors with `between` channels; the caller adds the norm behind it.
   ValueId convolution(ValueId x, const std::string& name, std::int64_t filters, std::int64_t between,
                       std::int64_t stride) {
     if (!config_.factorised) return conv(x, name, filters, 3, stride);

@@ -16,15 +16,15 @@ namespace voxshard {
 struct ResNet3dConfig : ClassifierConfig {
   ResNet3dConfig() : ClassifierConfig{.classes = 400} {}
 
-  bool factorised = false;     // r2plus1d18; of the model's name
+  bool factorised = false;     // r2plus1d18; set by the model's name
   std::int64_t filters = 64;   // of the first group
   double norm_momentum = 0.9;  // of the running statistics
 };
 
-/// Inputs and outputs of classifier.h, any extents. Errors: kConfig.
+/// Builds a graph with the inputs and outputs of classifier.h, for any extents. Errors: kConfig.
 Graph build_resnet3d(const ResNet3dConfig& config, const GraphOptions& options, const OpTable& ops);
 
-/// Its rows in the table of models.
+/// The models' rows in the table of models.
 Model resnet3d(const std::string& name, bool factorised);
 
 }  // namespace voxshard

@@ -14,7 +14,8 @@ constexpr double kFirstScore = 0.01;
 constexpr double kRetinaNetEpsilon = 1e-4;  // of all batch norms
 constexpr double kAlpha = 0.25, kGamma = 1.5, kDelta = 0.1, kBoxWeight = 50;
 
-/// Choosing a variant chooses its usual number of classes and what it trains how; their rows come later.
+/// The variant also sets the default number of classes, weight decay and frozen layers; their rows come later and may
+/// override them.
 ConfigField variant_field() {
   ConfigField row =
       field(&RetinaNetConfig::variant,
@@ -66,7 +67,7 @@ const std::vector<ConfigField>& retinanet_fields() {
 struct Head {
   std::string name;
   std::int64_t outputs = 1;
-  double deviation = kHeadDeviation;  // of the last kernel
+  double deviation = kHeadDeviation;  // initial deviation of the last kernel
   double bias = 0;
 };
 
@@ -116,7 +117,7 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
   const NormOptions norm{
       .replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kRetinaNetEpsilon};
   LayerOptions layer_options{.dtype = options.dtype, .training = options.training, .norm = norm};
-  Layers backbone(b, layer_options);  // it has no biases
+  Layers backbone(b, layer_options);  // the backbone has no biases
   layer_options.biases_decay = layer_options.norms_decay = config.decay == Decay::kAllButBackboneNorms;
   Layers layers(b, layer_options);
   const ValueId image = b.input(
@@ -133,7 +134,7 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
   const Head box_head{"box_head", anchors * 4, deviation};
   std::vector<BoxLevel> levels;
   for (int l = kLastLevel; l >= kFirstLevel;
-       --l) {  // the backward pass then begins with the widest level and lets go of it
+       --l) {  // so that the backward pass begins with the widest level and frees it first
     const std::string level = std::to_string(l);
     const ValueId features = pyramid[static_cast<std::size_t>(l - kFirstLevel)];
     const ValueId logits = apply_head(layers, class_head, features, config.pyramid_filters, "p" + level);

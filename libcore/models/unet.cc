@@ -37,7 +37,7 @@ ValueId block(Layers& layers, const std::vector<ValueId>& x, const std::string& 
   return layers.norm_activation(layers.conv(x, {.name = name, .filters = filters}), name);
 }
 
-/// Nearest up-sampling repeats planes and has none for one that a pool dropped.
+/// Nearest up-sampling repeats planes, so it cannot restore a plane that a pool dropped.
 void require_poolable(const UNetConfig& config, const Dims& size) {
   for (std::int64_t extent : size)
     for (int d = 1; d < config.depth && config.pool == Pooling::kValid; ++d, extent /= 2) {
@@ -119,7 +119,7 @@ Model unet(const std::string& name, int spatial_axes) {
           [](const std::any& config) {
             return std::int64_t{1} << (std::any_cast<const UNetConfig&>(config).depth - 1);
           },
-      .recompute = Recompute::kNorms};  // 0 to 5 % of a step, 15 to 25 % of the memory
+      .recompute = Recompute::kNorms};  // costs 0 to 5 % of a step, saves 15 to 25 % of the memory
 }
 
 std::int64_t count_parameters(const Graph& graph) {

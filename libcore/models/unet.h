@@ -26,14 +26,14 @@ struct UNetConfig {
   Pooling pool = Pooling::kSame;
 };
 
-/// Inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32; outputs "logits" (f32) and
-/// "loss" (f64); 2 or 3 spatial axes. Errors: kConfig for impossible sizes or settings.
+/// Builds a graph with the inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32;
+/// outputs "logits" (f32) and "loss" (f64); 2 or 3 spatial axes. Errors: kConfig for impossible sizes or settings.
 Graph build_unet(const UNetConfig& config, const GraphOptions& options, const OpTable& ops);
 
 /// Its row in the table of models, over volumes or images.
 Model unet(const std::string& name, int spatial_axes);
 
-/// Trainable numbers in a graph.
+/// The number of trainable parameters in a graph.
 std::int64_t count_parameters(const Graph& graph);
 
 }  // namespace voxshard

@@ -3,7 +3,7 @@
 namespace voxshard {
 namespace {
 
-/// Computed by the slow kernel in one slice.
+/// Returns `attrs` for the reference kernel in one slice.
 template <class Attrs>
 Attrs plainly(Attrs attrs) {
   attrs.computed_by = ConvKernel::kReference;

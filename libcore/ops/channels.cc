@@ -1,5 +1,5 @@
-// Concatenation along any axis and its gradient, the slice. A cut axis is no special case: each input is needed where
-// the result's box, moved by the input's offset, meets it.
+// Concatenation along any axis and its gradient, the slice. A cut axis is no special case: of each input the
+// intersection with the result's box, moved by the input's offset, is needed.
 //
 //   concat {a, b, ...} axis        slice {x} axis, first, shape
 #include "libcore/graph/builder.h"

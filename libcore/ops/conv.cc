@@ -5,8 +5,9 @@
 //   conv_input_grad  {d_y, w[, bias]}  window, shape, dtype, first_channel -> d_x of `shape`
 //   conv_weight_grad {x, d_y}          window                        -> d_w (K..., Ci, Co), partial where d_y is cut
 //
-// A convolution of a concat reads its `parts` inputs side by side in the channels, so that the concat never exists; its
-// input gradient for one part computes the channels from `first_channel` on alone, its weight gradient is one per part.
+// A convolution of a concat reads its `parts` inputs side by side in the channels, so that the concat never exists.
+// Each part has its own input gradient, which computes only the channels from `first_channel` on, and its own weight
+// gradient.
 #include "libcore/graph/builder.h"
 #include "libcore/kernels/conv_table.h"
 #include "libcore/ops/box_rules.h"
@@ -87,7 +88,7 @@ Box input_grad_needs(const OpContext& op, int input, const Box& it) {
   return windows_reading(window_of(op), it, op.inputs[0].shape.back());
 }
 
-/// Channels of d_y are those of d_w.
+/// Channels of d_y map to the same channels of d_w.
 Box weight_grad_adds_to(const OpContext& op, const Box& it) {
   Box box = Box::whole(op.result.shape);
   box.set(box.axes() - 1, it.begin[it.axes() - 1], it.end(it.axes() - 1));

@@ -3,14 +3,14 @@
 namespace voxshard {
 namespace {
 
-/// D, H, W of a sample's rows.
+/// D, H, W that give a sample its rows.
 Dims spatial_of(const ProductSample& at) {
   std::int64_t height = 1;
   while (height * height * 4 <= at.rows) height *= 2;
   return {ceil_div(at.rows, height), height, at.row};
 }
 
-/// What convolutions to `y` voxels read, of `channels`.
+/// The shape of the input, with `channels`, that convolutions to `y` voxels read.
 Shape read_by(const Window& window, const Dims& y, std::int64_t channels) {
   Shape x{1};
   for (int a = 0; a < y.axes(); ++a) x.push_back((y[a] - 1) * window.stride[a] + window.kernel[a]);
@@ -33,7 +33,7 @@ OpUse conv_sample(const ProductSample& at) {
       {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, weight_shape(at.window, at.in, at.out)}}};
 }
 
-/// Inside of a wider x, all of whose windows d_y holds.
+/// Iterates over the inside of a wider x, such that d_y holds all windows that read it.
 OpUse input_grad_sample(const ProductSample& at) {
   const Dims spatial = spatial_of(at);
   Shape x{1}, d_y{1};

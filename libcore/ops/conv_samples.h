@@ -1,4 +1,4 @@
-// How the convolutions are measured on a host (OpSample), and the shape of weights.
+// Samples for measuring convolutions on a host (OpSample), and the shape of weights.
 #pragma once
 
 #include "libcore/graph/op_def.h"

@@ -1,13 +1,13 @@
-// The losses of a detector in pieces, one level of the pyramid each but for the value; see
-// libcore/kernels/detection_loss.h.
+// The losses of a detector in pieces, one per pyramid level except for the value; see libcore/kernels/detection_loss.h.
 //
 //   detection_sums {logits, class_targets, boxes, box_targets} -> (G, 3)      the sums of the levels are added (op add)
 //   detection_loss {sums, (logits, class_targets, boxes, box_targets) of each level} box_weight -> (1)
 //   focal_grad {logits, class_targets, sums, d_loss} dtype -> d_logits
 //   huber_grad {boxes, box_targets, sums, d_loss} dtype -> d_boxes
 //
-// All read groups, batch; detection_sums and focal_grad alpha and gamma; detection_sums and huber_grad delta.
-// Classes per anchor are the logits' channels over those of the class targets.
+// Attributes: all ops read groups and batch; detection_sums and focal_grad also alpha and gamma; detection_sums and
+// huber_grad also delta. The number of classes per anchor is the logits' channels divided by the class targets'
+// channels.
 #include "libcore/kernels/detection_loss.h"
 
 #include "libcore/graph/builder.h"
@@ -117,7 +117,7 @@ void differentiate_loss(GradientContext& g) {
   }
 }
 
-/// An exponential, another, a logarithm and a division per logit: about 50 operations.
+/// Each logit costs two exponentials, a logarithm and a division: about 50 operations.
 Work focal_work(const OpContext& op, const Box& it) {
   constexpr double kPerLogit = 50;
   Work work{.flops = kPerLogit * static_cast<double>(it.count())};
@@ -163,7 +163,7 @@ std::unique_ptr<Kernel> huber_grad_kernel(const OpContext& op, KernelSet set) {
       });
 }
 
-/// Samples have nine anchors: channels are 9 x 3 and 9 x 91 logits, or four numbers of each.
+/// Samples have nine anchors: channels are 9 x 3 or 9 x 91 logits, or four numbers per anchor.
 constexpr std::int64_t kSampleAnchors = 9;
 constexpr double kFewLogits = kSampleAnchors * 3, kManyLogits = kSampleAnchors * 91, kBoxes = kSampleAnchors * 4;
 
@@ -182,7 +182,7 @@ OpUse detection_sums_sample(DType, const Shape& x) {
   return {sample_attributes(DType::kF32),
           {{DType::kF32, x}, {DType::kI32, with_channels(x, kSampleAnchors)}, boxes, boxes}};
 }
-/// As many groups as x has numbers.
+/// The sample has as many groups as x has numbers.
 OpUse loss_sample(DType, const Shape& x) {
   const std::int64_t groups = element_count(x);
   const TensorType anchor{DType::kF32, {groups, 1, 1, 1}}, box{DType::kF32, {groups, 1, 1, 4}};
@@ -211,7 +211,7 @@ void add_detection_ops(OpTable& table) {
              .adds_to = adds_to_groups<DetectionAttrs>,
              .work = focal_work,
              .kernel = detection_sums_kernel,
-             // A position holds anchors x classes logits, each worth up to about its size: up to a thousand in all.
+             // A position holds anchors x classes logits, up to a thousand, each adding at most about its size.
              .addend = [](std::span<const double> rms) { return 1000 * (1 + rms[0] + rms[2]); },
              .sample = {.memory = detection_sums_sample, .channels = {kFewLogits, kManyLogits}, .f32_only = true}});
   table.add({.name = "detection_loss",

@@ -25,7 +25,7 @@ LossSpec spec_of(const OpContext& op, std::size_t logits) {
           .weights = a.weights};
 }
 
-/// The attributes, which fit logits and labels.
+/// Returns the attributes after a check that logits and labels fit them.
 const SegmentationAttrs& checked(const Attributes& given, const TensorType& logits, const TensorType& labels) {
   const auto& attrs = attrs_of<SegmentationAttrs>(given);
   Shape expected = logits.shape;

@@ -1,5 +1,5 @@
-// Batch and instance norm in pieces, so that the sums of a norm are joined over cores by the one all-reduce that every
-// contraction has. gamma and beta are (C); stats and sums are (G, C, 2), see libcore/kernels/norm.h.
+// Batch and instance norm in pieces, so that the sums of a norm use the same all-reduce over cores as every
+// contraction. gamma and beta are (C); stats and sums are (G, C, 2), see libcore/kernels/norm.h.
 //
 //   moment_sums {x} -> sums            norm_stats {sums} -> stats      norm_apply {x, stats, gamma, beta} -> y
 //   norm_grad_sums {x, stats, gamma, beta, d_y} -> sums                norm_input_grad {..., d_y, sums} -> d_x
@@ -85,7 +85,7 @@ void differentiate_apply(GradientContext& g) {
   const Attributes& attrs = g.node.attrs;
   const std::string name = "grad/" + g.node.name;
   const ValueId sums = b.op("norm_grad_sums", {in[0], in[1], in[2], in[3], g.d_result}, attrs, name + "/sums");
-  // The statistics are a function of x; norm_input_grad holds that part too, so nothing flows through input 1.
+  // The statistics depend on x; norm_input_grad includes their gradient, so nothing flows through input 1.
   if (g.wanted[0])
     g.d_inputs[0] = b.op("norm_input_grad", {in[0], in[1], in[2], in[3], g.d_result, sums}, attrs, name + "/input");
   if (g.wanted[2]) g.d_inputs[2] = b.op("group_column", {sums}, ColumnAttrs{.column = 1}, name + "/gamma");
@@ -97,7 +97,7 @@ std::unique_ptr<Kernel> norm_sums_kernel(const OpContext& op, KernelSet set) {
                                               const KernelCall& c) { fn(c.inputs[0].lifted(), c.output, spec); });
 }
 
-/// From numbers of channels to numbers of channels.
+/// For ops that map per-channel numbers to per-channel numbers.
 template <auto kMember>
 std::unique_ptr<Kernel> stats_kernel(const OpContext& op, KernelSet set) {
   return std::make_unique<FunctionKernel>(
@@ -130,7 +130,7 @@ std::unique_ptr<Kernel> column_kernel(const OpContext& op, KernelSet set) {
       });
 }
 
-/// The first `count` inputs of a norm or its gradient.
+/// A use with the first `count` inputs of a norm or its gradient.
 OpUse norm_sample(DType stored, const Shape& x, std::size_t count) {
   const TensorType stats{DType::kF32, {1, x.back(), 2}}, channel{DType::kF32, {x.back()}};
   OpUse use{NormAttrs{.count = static_cast<double>(element_count(x) / x.back()), .epsilon = 1e-3, .slope = 0},
@@ -143,7 +143,7 @@ OpUse moment_sums_sample(DType stored, const Shape& x) { return norm_sample(stor
 OpUse apply_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 4); }
 OpUse grad_sums_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 5); }
 OpUse input_grad_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 6); }
-/// Two numbers per channel.
+/// Samples with two numbers per channel.
 OpUse norm_sums_sample(DType, const Shape& x) {
   return {NormAttrs{.epsilon = 1e-3}, {{DType::kF64, {1, element_count(x), 2}}}};
 }

@@ -47,7 +47,7 @@ Box needs_nothing(const OpContext& op, int input, const Box&) {
   return Box::none(op.inputs[static_cast<std::size_t>(input)].shape.axes());
 }
 
-void differentiate_constant(GradientContext&) {}  // of nothing that it reads
+void differentiate_constant(GradientContext&) {}  // the result is constant
 
 void differentiate_relu(GradientContext& g) {
   g.d_inputs[0] = g.builder.op("leaky_relu_grad", {g.node.inputs[0], g.d_result}, g.node.attrs, "grad/" + g.node.name);
@@ -115,7 +115,7 @@ std::unique_ptr<Kernel> convert_kernel(const OpContext&, KernelSet set) {
       [fn = pointwise_kernels(set).convert](const KernelCall& c) { fn(c.inputs[0], c.output); });
 }
 
-// These only fill.
+// The next kernels only fill their output.
 
 std::unique_ptr<Kernel> one_kernel(const OpContext&, KernelSet) {
   return std::make_unique<FunctionKernel>([](const KernelCall& c) { fill(c.output, 1); });
@@ -144,7 +144,7 @@ OpUse relu_grad_sample(DType stored, const Shape& x) {
 }
 OpUse convert_sample(DType stored, const Shape& x) { return {ConvertAttrs{.dtype = stored}, {{DType::kF32, x}}}; }
 OpUse broadcast_sample(DType stored, const Shape& x) { return {{}, {{stored, {1}}, {stored, x}}}; }
-/// Running statistics of channels.
+/// A sample of channels' running statistics.
 OpUse lerp_sample(DType stored, const Shape& x) {
   const TensorType stats{stored, {1, element_count(x), 2}};
   return {LerpAttrs{.momentum = 0.5}, {stats, stats}};

@@ -1,4 +1,4 @@
-// Sums over axes that the layout may cut: partial on each core, joined by the all-reduce that follows every
+// Sums over axes that the layout may cut: partial on each core, combined by the all-reduce that follows every
 // contraction.
 //
 //   channel_sum {x} -> (C)        sum_all {x} -> (1) f64

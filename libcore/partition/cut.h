@@ -1,5 +1,5 @@
-// How a graph is cut: one value from the command line, a config file or the planner to the program, the memory plan and
-// the checkpoint. What is planned is what runs, because both hold the same Cut.
+// The cut of a graph over cores: one value passed from the command line, a config file or the planner to the program,
+// the memory plan and the checkpoint. The plan and the run agree because both hold the same Cut.
 //
 //   Cut cut{.mesh = {.partition = {1, 2, 2, 2, 1}}, .recompute = Recompute::kNorms};
 //   Program program = partition(with_recomputation(graph, ops, cut.recompute), ops, cut);
@@ -13,7 +13,8 @@
 
 namespace voxshard {
 
-/// How an input lies on the cores of a replica when the host feeds it. What other cores need of it follows by exchange.
+/// The placement of an input on the cores of a replica when the host feeds it. An exchange then copies what other cores
+/// need.
 ///   example: images cut 1x4x1x1x1, labels on the first core: the host feeds one label map, cores 1 to 3 get their
 ///   slabs
 struct InputPlacement {
@@ -36,21 +37,21 @@ struct PlacedInput {
 
 struct Cut {
   Mesh mesh;
-  /// Where strides leave parts of fewer planes than this along a cut axis, neighbours are merged two by two onto the
-  /// first of them until they have as many: a coarser grid for the deep levels, whose other cores then wait. 0: never.
+  /// When strides leave parts of fewer planes than this along a cut axis, neighbours are merged two by two onto the
+  /// first until they have that many: a coarser grid for the deep levels, in which the other cores wait. 0: never.
   ///   example: 256 planes over 16 cores, three poolings: 2 planes a core; with 4 here 8 cores hold 4 planes each
   std::int64_t thinnest_slab = 0;
-  /// Inputs that are not cut like the mesh. Names that the graph lacks are no error.
+  /// Inputs that are not cut like the mesh. Names missing from the graph are no error.
   std::vector<PlacedInput> inputs;
-  /// What the backward pass makes again instead of keeping it.
+  /// The forward results that the backward pass recomputes instead of keeping them.
   Recompute recompute = Recompute::kNone;
-  /// From which kernels convolutions are chosen.
+  /// The set of kernels from which those of convolutions are chosen.
   Convolution convolution = Convolution::kFast;
 
-  /// Null for an input that is cut like the mesh.
+  /// Returns null for an input that is cut like the mesh.
   const InputPlacement* placement_of(const std::string& input) const;
-  /// The same over another mesh. A grid that an input was given for this mesh means nothing there: it is cut like the
-  /// mesh.
+  /// Returns the same cut over another mesh. A grid given to an input for this mesh does not apply there: it is cut
+  /// like the mesh.
   Cut over(const Mesh& other) const;
   friend bool operator==(const Cut&, const Cut&) = default;
 };

@@ -22,7 +22,7 @@ void merge_thin(std::vector<Interval>& parts, std::int64_t thinnest) {
   }
 }
 
-/// Whether each entry of `grid` divides each spatial extent, as the original asks of a level's targets.
+/// True when each entry of `grid` divides each spatial extent, as the original requires of a level's targets.
 ///   example: 24 x 24 over 1x4x2x1 yes, 6 x 6 no
 bool divides(const Dims& grid, const Shape& shape) {
   for (auto parts : grid)
@@ -56,7 +56,7 @@ class Propagation {
     if (node.role == Role::kParameter || node.role == Role::kState) return {};
     const bool follows = node.follows != kNoValue && !of(node.follows).replicated;
     if (node.role == Role::kInput) {
-      if (node.type.shape.axes() == 1) return {};  // of no sample: every core reads it
+      if (node.type.shape.axes() == 1) return {};  // not per sample: every core reads it
       if (cut_.placement_of(node.name) != nullptr) return {Kind::kPlaced};
       return follows ? LayoutReason{Kind::kFollows, node.follows} : LayoutReason{Kind::kInput};
     }
@@ -127,7 +127,7 @@ class Propagation {
     return layout;
   }
 
-  /// All parts of a replica on its first, along every axis; the samples stay with their replica.
+  /// Puts all parts of a replica on its first core, along every axis; the samples stay with their replica.
   Layout gathered(const Shape& shape, const Layout& from) const {
     Layout layout{.replicated = false, .grid = from.grid};
     const Dims& grid = from.grid.empty() ? mesh_.partition : from.grid;
@@ -157,8 +157,7 @@ class Propagation {
     Layout layout = from;
     for (int a = 0; a < static_cast<int>(from.axes.size()); ++a) {
       if (from_shape[a] == op.result.shape[a]) continue;
-      if (a == 0 ||
-          def.boundary == nullptr) {  // a concat along N, a slice: no boundary of the input means anything here
+      if (a == 0 || def.boundary == nullptr) {  // a concat along N, a slice: boundaries of the input do not carry over
         layout.axes[static_cast<std::size_t>(a)] = cut_anew(op.result.shape, a, from.grid);
         continue;
       }

@@ -1,4 +1,4 @@
-// The mesh of cores and the way from a user's "1x2x2x2x1" to it.
+// The mesh of cores, and how it is parsed from a user's "1x2x2x2x1".
 //
 // Cores are numbered replica by replica; inside a replica row-major over the partition, so core 5 of 1x2x2x2x1 holds
 // part (0, 1, 0, 1, 0). Replicas cut the batch axis first; the partition's own batch entry cuts what a replica got.
@@ -34,7 +34,7 @@ struct Mesh {
 /// `axes`.
 Dims parse_partition(std::string_view text, int axes);
 
-/// Greedy-ceil cut of `extent` into `parts`: tiles of ceil(extent / parts), then what is left, then empty ones.
+/// Greedy-ceil cut of `extent` into `parts`: tiles of ceil(extent / parts), then the remainder, then empty ones.
 ///   example: 5 over 4 -> 2, 2, 1, 0
 std::vector<Interval> greedy_ceil(std::int64_t extent, std::int64_t parts);
 

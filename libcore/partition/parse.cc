@@ -1,4 +1,4 @@
-// The parser of the whole text of a program.
+// The parser of whole_text(), the complete text form of a program.
 #include "libcore/graph/line_scanner.h"
 #include "libcore/graph/text.h"
 #include "libcore/partition/text.h"
@@ -171,7 +171,7 @@ class ProgramReader {
 
   const OpTable& ops_;
   Program program_;
-  ValueId value_ = kNoValue;  // of the line that is read
+  ValueId value_ = kNoValue;  // the value of the line being read
 };
 
 }  // namespace

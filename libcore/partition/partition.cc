@@ -1,4 +1,5 @@
-// The partition pass: layouts, what each reader needs, then instructions. There are no cases per op here.
+// The partition pass: layouts, then the boxes that each reader needs, then instructions. There are no special cases per
+// op here.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +8,8 @@
 namespace voxshard {
 namespace {
 
-// Blocks are wished so that about this many exist over all cores: enough for the workers of a large machine, few enough
-// that each is worth a task. Both are constants, so that results never depend on the number of workers.
+// The target is about this many blocks over all cores: enough for the workers of a large machine, few enough that each
+// is worth a task. Both are constants, so that results never depend on the number of workers.
 constexpr std::int64_t kBlocksOverAllCores = 16;
 constexpr std::int64_t kPartialsOverAllCores = 4;  // each partial result costs memory
 constexpr double kFlopsPerBlock = 2.5e8;
@@ -22,7 +23,7 @@ std::int64_t wished_blocks(const Work& work, std::int64_t cores, bool partial) {
   return count;
 }
 
-/// A block per slice of the channels, all of which it has.
+/// Splits a box into one block per slice of the channels; the box has all channels.
 std::vector<Box> split_channels(const Box& box, std::int64_t slices) {
   std::vector<Box> blocks;
   const int last = box.axes() - 1;
@@ -64,7 +65,7 @@ void add_compute(Program& program, const OpTable& ops, ValueId id) {
   if (contracts_cut) program.instructions.push_back({.kind = InstructionKind::kJoin, .value = id});
 }
 
-/// The parts along axis `a` of `layout` that hold some of [begin, end), each interval once (by its lowest part).
+/// The parts along axis `a` of `layout` that meet [begin, end), each interval once (by its lowest part).
 std::vector<std::int64_t> parts_with(const Layout& layout, int a, std::int64_t begin, std::int64_t end) {
   const auto& axis = layout.axes[static_cast<std::size_t>(a)];
   std::vector<std::int64_t> parts;
@@ -76,7 +77,8 @@ std::vector<std::int64_t> parts_with(const Layout& layout, int a, std::int64_t b
   return parts;
 }
 
-/// Copies for what `held` has of other cores' boxes. Replicas of a box are read from the lowest core.
+/// The copies that fill the parts of `held` boxes that other cores own. Replicas of a box are read from the lowest
+/// core.
 std::vector<Copy> exchange_copies(const ValuePlan& plan, const Mesh& mesh, const Shape& shape) {
   std::vector<Copy> copies;
   const Layout& layout = plan.layout;
@@ -84,7 +86,7 @@ std::vector<Copy> exchange_copies(const ValuePlan& plan, const Mesh& mesh, const
   for (std::size_t to = 0; to < plan.own.size(); ++to) {
     const Box wanted = intersect(plan.held[to], Box::whole(shape));
     if (wanted.empty() || plan.own[to].contains(wanted)) continue;
-    // The owners of a box are a product of parts per axis, so few cores are looked at.
+    // The owners of a box are a product of parts per axis, so few cores are visited.
     std::vector<std::int64_t> owners{0};
     for (int a = 0; a < mesh.partition.axes(); ++a) {
       const bool cut = a < static_cast<int>(layout.axes.size());
@@ -115,7 +117,7 @@ void add_margins(Program& program, ValueId id) {
     program.instructions.push_back({.kind = InstructionKind::kExchange, .value = id, .copies = std::move(copies)});
 }
 
-/// Widens what cores hold of each input by what the blocks of node `id` read.
+/// Widens the boxes that cores hold of each input by those that the blocks of node `id` read.
 void add_needs(Program& program, const OpTable& ops, ValueId id) {
   const Node& node = program.graph.node(id);
   const OpDef& def = ops.at(node.op);
@@ -143,7 +145,7 @@ bool reads_only_parameters(const Graph& graph, const OpTable& ops, ValueId id) {
 std::vector<Box> split_blocks(const Box& box, std::int64_t count, const Dims& grain) {
   if (box.empty()) return {};
   std::vector<Box> blocks{box};
-  // Whole samples first, several of a large batch in one block.
+  // Samples are kept whole first; a block may hold several samples of a large batch.
   for (int axis = 0; axis < box.axes() - 1 && static_cast<std::int64_t>(blocks.size()) < count; ++axis) {
     if (box.extent[axis] <= 1) continue;
     const std::int64_t more = ceil_div(count, static_cast<std::int64_t>(blocks.size()));
@@ -151,7 +153,7 @@ std::vector<Box> split_blocks(const Box& box, std::int64_t count, const Dims& gr
     std::vector<Box> finer;
     for (const Box& block : blocks) {
       for (std::int64_t p = 0; p < parts; ++p) {
-        // The ends of the box stay; between them the nearest multiple of the grain below.
+        // The ends of the box stay; boundaries between them move down to a multiple of the grain.
         auto boundary = [&](std::int64_t part) {
           const std::int64_t at = block.begin[axis] + part * block.extent[axis] / parts;
           const std::int64_t step = grain.empty() ? 1 : grain[axis];

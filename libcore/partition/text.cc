@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// How a cut value lies on the cores: the core that holds most, and the widest margins of any core (voxels below and
+/// Describes the layout of a cut value: the core that holds most, and the widest margins of any core (voxels below and
 /// above what it owns, per axis): ", core 1 owns [0:1, 3:6, 0:4, 0:1] holds [0:1, 2:7, -1:5, 0:1], halo low 0x1x1x0
 /// high 0x1x1x0; follows conv0/norm".
 std::string boxes_text(const Program& program, ValueId id) {
@@ -59,7 +59,7 @@ std::string instruction_text(const Program& program, const Instruction& instruct
     }
     case InstructionKind::kPack: {
       const auto types = program.graph.input_types(instruction.value);
-      std::int64_t most = 0;  // the weights are the parameter, the widest that is replicated
+      std::int64_t most = 0;  // the weights are the largest replicated input
       for (std::size_t i = 0; i < types.size(); ++i)
         if (program.replicated(node.inputs[i])) most = std::max(most, types[i].bytes());
       return "pack         weights of " + node.name + ", " + std::to_string(most) + " bytes";

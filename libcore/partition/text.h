@@ -18,15 +18,15 @@ namespace voxshard {
 /// The words for InputPlacement::Kind, in its order.
 inline constexpr const char* kPlacementWords[] = {"cut", "replicated", "first_core", "where_divisible"};
 
-/// One line per input and per instruction: op, global type, the box of the core that holds most, the widest halo below
-/// and above per axis, bytes that are exchanged.
+/// Writes one line per input and per instruction: op, global type, the box of the core that holds most, the widest halo
+/// below and above per axis, bytes that are exchanged.
 std::string to_text(const Program& program);
 
-/// Everything a program is made of.
+/// Writes the complete program.
 std::string whole_text(const Program& program);
 
-/// The program of a whole text; verify() tells whether it is sound. Errors: kConfig names the line and what is wrong
-/// with it.
+/// Parses the text of whole_text(); verify() says whether the program is valid. Errors: kConfig names the line and what
+/// is wrong.
 Program parse_program(std::string_view text, const OpTable& ops);
 
 }  // namespace voxshard

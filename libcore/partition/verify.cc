@@ -92,7 +92,7 @@ std::vector<std::string> verify(const Program& program, const OpTable& ops) {
   }
   std::vector<bool> ready(program.values.size(), false);
   std::vector<bool> packed(program.values.size(), false);
-  std::vector<std::size_t> complete(program.values.size(), 0);  // past the last instruction that writes it
+  std::vector<std::size_t> complete(program.values.size(), 0);  // one past the last instruction that writes it
   for (ValueId id = 0; id < program.graph.size(); ++id)
     ready[static_cast<std::size_t>(id)] = program.graph.node(id).role != Role::kOp;
   for (std::size_t at = 0; at < program.instructions.size(); ++at)

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMostCores = 128;  // the largest slice of the original system that spatial partitioning ran on
 
-/// N and the spatial axes of the sample.
+/// Returns N and the spatial extents of the sample.
 Shape extents_of(const Graph& graph) {
   const Shape& image = graph.node(image_of(graph)).type.shape;
   Shape extents;
@@ -18,7 +18,7 @@ Shape extents_of(const Graph& graph) {
   return extents;
 }
 
-/// What is planned and asked for, kernels bound or not.
+/// A plan that is checked against the budget, with kernels bound or not.
 struct Plan {
   const Program& program;
   const MemoryPlan& memory;
@@ -44,8 +44,8 @@ std::string over_core_text(const Budget& budget, const Plan& plan, const Graph& 
                             " cores fits: give more memory, a smaller size or fewer base filters");
 }
 
-/// The sample's size, made smaller on all axes until its share of what the plan takes is `share`; empty when nothing of
-/// it is left. Multiples of 16, which every model takes.
+/// Returns the sample's size, reduced on all spatial axes so that the plan would take about `share` of its bytes; empty
+/// when an axis would vanish. Sizes are multiples of 16, which every model accepts.
 std::string size_of_share(const Graph& graph, double share) {
   constexpr double kMultiple = 16;
   const Shape extents = extents_of(graph);
@@ -80,8 +80,8 @@ void require_within(const Budget& budget, const Plan& plan, const Graph& graph, 
 
 Plan plan_of(const Lowered& lowered) { return {lowered.program, lowered.memory, lowered.bytes}; }
 
-/// Twice the budget is refused while no kernel is bound: they would change no more than the number in the message, and
-/// take their time, or do not count that far.
+/// True beyond twice the budget: such a plan is refused before kernels are bound. They would only change the number in
+/// the message, take time to bind, and may not support such sizes.
 bool is_far_over(const Budget& budget, const Footprint& bytes) {
   return (budget.core_bytes > 0 && bytes.widest_core() / 2 > budget.core_bytes) ||
          (budget.process_bytes > 0 && bytes.process() / 2 > budget.process_bytes);
@@ -116,7 +116,7 @@ std::optional<Dims> partition_that_fits(std::int64_t core_bytes, const Graph& gr
     if (widest < 0) return std::nullopt;
     mesh.partition[widest] *= 2;
     Lowered lowered = lower_verified(graph, ops, cut.over(mesh), target);
-    if (lowered.bytes.widest_core() > core_bytes) continue;  // without the kernels' bytes already
+    if (lowered.bytes.widest_core() > core_bytes) continue;  // too large even without the bytes of kernels
     if (make_executable(std::move(lowered), ops, target).bytes.widest_core() <= core_bytes) return mesh.partition;
   }
   return std::nullopt;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kMostCoresPerReplica = 128;  // num_cores_per_replica of the original system
 
-/// The layer that is cut thinnest, counted where it first appears, and how many cores hold nothing where most do.
+/// Finds the layer with the thinnest part along a cut axis (the first such layer), and the largest number of cores that
+/// hold nothing of some layer.
 void find_thin_layers(const Program& program, Candidate& candidate) {
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const ValuePlan& plan = program.plan(id);
@@ -33,7 +34,7 @@ void find_thin_layers(const Program& program, Candidate& candidate) {
   }
 }
 
-/// True when `cut` merges parts of some layer. Layouts alone tell; the program need not be made.
+/// True when `cut` merges parts of some layer. The layouts show it, so no program is built.
 bool merges_parts(const Graph& graph, const OpTable& ops, const Cut& cut) {
   Cut plain_cut = cut;
   plain_cut.thinnest_slab = 0;
@@ -44,7 +45,7 @@ bool merges_parts(const Graph& graph, const OpTable& ops, const Cut& cut) {
   return false;
 }
 
-/// Verdict, bytes and seconds of a candidate; `step` recomputes as it says.
+/// Sets the verdict, bytes and seconds of a candidate; `step` is the graph with the candidate's recomputation.
 void price(const PlanProblem& problem, const OpTable& ops, const Device& device, const Graph& step, Candidate& c) {
   const Lowered lowered = lower_to_memory(step, ops, c.cut, problem.target());
   find_thin_layers(lowered.program, c);
@@ -67,8 +68,8 @@ class Pricing {
     for (Recompute recompute : problem.recompute) graphs_.push_back(step(recompute));
   }
 
-  /// All candidates of one mesh and slab width: with more recomputation only while less does not fit. None when the
-  /// slab width merges nothing, for that is the plan without it.
+  /// Returns all candidates of one mesh and slab width; more recomputation is priced only while less does not fit. None
+  /// when the slab width merges nothing, because that plan equals the one without it.
   std::vector<Candidate> run(const Mesh& mesh, std::int64_t thinnest_slab) const {
     Cut cut = problem_.cut.over(mesh);
     cut.thinnest_slab = thinnest_slab;
@@ -88,7 +89,7 @@ class Pricing {
   }
 
  private:
-  /// Kernels are chosen here once for all candidates.
+  /// Returns the step graph; kernels are chosen here, once for all candidates.
   Graph step(Recompute recompute) const {
     Graph graph = step_graph(problem_.graph, ops_, recompute);
     return problem_.tiled ? graph : choose_kernels(std::move(graph), ops_, problem_.cut.convolution);
@@ -147,7 +148,7 @@ std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTabl
   const auto widths = static_cast<std::int64_t>(problem.thinnest_slabs.size());
   const Pricing pricing(problem, ops, device);
   std::vector<std::vector<Candidate>> by_task(meshes.size() * problem.thinnest_slabs.size());
-  // The many cores first, for they take longest.
+  // Meshes with many cores come first because they take longest.
   const auto tasks = static_cast<std::int64_t>(by_task.size());
   pool.run(tasks, [&](std::int64_t task, int) {
     const std::int64_t index = tasks - 1 - task;
@@ -179,7 +180,7 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, Pref
   }
   std::optional<std::size_t> best;
   auto rank = [&](const Candidate& c) {
-    // The same number of parts on an outer axis leaves longer rows: larger begins of the partition come first.
+    // Cuts of outer axes leave longer rows, so partitions whose first entries are larger come first.
     std::vector<std::int64_t> inner;
     for (auto parts : c.cut.mesh.partition) inner.push_back(-parts);
     return std::tuple(c.cut.mesh.cores(), c.cut.recompute, c.messages, inner, c.step_s);

@@ -10,12 +10,12 @@ namespace {
 
 struct Row {
   const char* launcher;
-  const char* ranks;  // the variable with their number
+  const char* ranks;  // the variable that holds the number of ranks
 };
 
 // Open MPI: docs.open-mpi.org, "Environment variables set for MPI applications". Hydra's PMI-1 of MPICH and Intel MPI,
-// and Slurm's srun --mpi=pmi2: PMI_SIZE. srun also says how many tasks its step has, whatever its --mpi; a batch script
-// outside of srun does not have that variable (SLURM_NTASKS it has).
+// and Slurm's srun --mpi=pmi2: PMI_SIZE. srun also sets the number of tasks of its step, whatever its --mpi; a batch
+// script outside of srun does not have that variable (it has SLURM_NTASKS).
 constexpr Row kLaunchers[] = {
     {"Open MPI", "OMPI_COMM_WORLD_SIZE"}, {"Hydra (MPICH, Intel MPI)", "PMI_SIZE"}, {"Slurm", "SLURM_STEP_NUM_TASKS"}};
 

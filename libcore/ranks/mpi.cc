@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostBytesOfAPart = std::size_t{1} << 30;  // MPI counts in int
 constexpr int kErrorTag = 1;
 constexpr std::size_t kMostBytesOfAnError = 8192;
-constexpr double kWaitAfterAnError_s = 60;  // a rank hears of it when its task ends
+constexpr double kWaitAfterAnError_s = 60;  // a rank polls for errors only when its task ends
 
 void require(int code, const std::string& what) {
   if (code == MPI_SUCCESS) return;
@@ -36,7 +36,8 @@ std::string host_name() {
 class MpiTransport : public Transport {
  public:
   MpiTransport() {
-    // Open MPI, told of more ranks than processors, yields at every look: who waits here sleeps between two looks.
+    // With more ranks than processors Open MPI yields at every poll. We switch that off: Pause sleeps between two
+    // polls.
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
     int provided = MPI_THREAD_SINGLE;
     require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "starting MPI");
@@ -105,14 +106,14 @@ class MpiTransport : public Transport {
   }
 
   void announce_error(const Error& error) override {
-    if (failed_) return;  // the others know of it, or of another
+    if (failed_) return;  // the other ranks know of this error or of another
     announced_ = serialise_error(error).substr(0, kMostBytesOfAnError);
     for (int to = 0; to < ranks_; ++to) {
       if (to == rank_) continue;
       MPI_Request request;
       if (MPI_Isend(announced_.data(), static_cast<int>(announced_.size()), MPI_BYTE, to, kErrorTag, errors_,
                     &request) == MPI_SUCCESS)
-        MPI_Request_free(&request);  // it goes or it does not: this rank ends
+        MPI_Request_free(&request);  // delivery is not awaited: this rank ends
     }
     meet_after_an_error();
   }
@@ -140,7 +141,7 @@ class MpiTransport : public Transport {
     std::string peer;
     bool receives = false;
     std::vector<Part> parts;
-    std::size_t through = 0;  // parts
+    std::size_t through = 0;  // parts that have completed
     std::string what() const { return (receives ? "a message from " : "a message to ") + peer; }
   };
 
@@ -154,7 +155,7 @@ class MpiTransport : public Transport {
     return last_;
   }
 
-  /// Whether another rank has told of an error.
+  /// Throws when another rank has announced an error.
   void listen() {
     int serialise_error = 0;
     MPI_Status status;
@@ -181,7 +182,8 @@ class MpiTransport : public Transport {
       hosts_.emplace_back(all.c_str() + static_cast<std::size_t>(r) * MPI_MAX_PROCESSOR_NAME);
   }
 
-  /// Until nobody writes to what the message was to bring: a receive that has met its sender cannot be cancelled.
+  /// Cancels the receives of a message and waits until nobody writes to its memory: a receive that is already matched
+  /// with its send cannot be cancelled.
   static void end_receives(Message& message, const Stopwatch& since) {
     for (Part& part : message.parts) {
       if (!message.receives || part.request == MPI_REQUEST_NULL) continue;
@@ -192,8 +194,8 @@ class MpiTransport : public Transport {
     }
   }
 
-  /// Waits for the other ranks, while all memory of messages is still there: what had met is through before they meet,
-  /// and from then on nobody moves any. Each rank does it once.
+  /// Waits for the other ranks while all memory of messages still exists: messages already matched complete before this
+  /// barrier, and none is transferred after it. Each rank does it once.
   void meet_after_an_error() {
     if (failed_) return;
     failed_ = true;

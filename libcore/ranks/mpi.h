@@ -1,10 +1,10 @@
-// Ranks as processes of an MPI run: plain MPI-3 calls, so that Open MPI and MPICH both serve. mpi.cc is compiled where
-// CMake finds MPI, no_mpi.cc elsewhere; nothing else includes MPI's header.
+// Ranks as processes of an MPI run. Only plain MPI-3 calls are used, so that Open MPI and MPICH both work. mpi.cc is
+// compiled where CMake finds MPI, no_mpi.cc elsewhere; nothing else includes MPI's header.
 //
-// Messages are MPI's non-blocking ones, in a communicator of our own; large ones go in parts, since MPI counts in int.
-// Workers call MPI one at a time (MPI_THREAD_SERIALIZED), between two tasks: most MPIs move large messages only then.
-// An error of one rank goes to all others in a second communicator, which every look also looks at, so that none waits
-// for ever. Messages are neither encrypted nor authenticated: MPI's networks are trusted ones.
+// Messages are non-blocking, in a communicator of our own; large ones are sent in parts, since MPI counts in int.
+// Workers call MPI one at a time (MPI_THREAD_SERIALIZED), between two tasks: most MPIs move large messages only during
+// such calls. An error of one rank is sent to all others in a second communicator, which is polled too, so that no rank
+// waits for ever. Messages are neither encrypted nor authenticated: MPI networks are trusted.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@
 
 namespace voxshard {
 
-/// False: start_mpi() throws.
+/// True when this build has MPI; otherwise start_mpi() throws.
 bool built_with_mpi();
 
 /// "Open MPI v4.1.4, ..." up to the first comma; "no MPI" in a build without.
 std::string mpi_library();
 
-/// Starts MPI and ends it when the transport is destroyed, which waits for the other ranks; once per process, from the
-/// main thread. After an error the ranks meet before any of them gives memory back that others may still write to.
-/// Errors: kConfig where it cannot serve calls of several threads one at a time, or without MPI.
+/// Starts MPI; destroying the transport ends it and waits for the other ranks. Call it once per process, from the main
+/// thread. After an error the ranks synchronise before any of them frees memory that others may still write to.
+/// Errors: kConfig when MPI does not support serialised calls from several threads, or in a build without MPI.
 std::unique_ptr<Transport> start_mpi();
 
 }  // namespace voxshard

@@ -1,4 +1,4 @@
-// In place of mpi.cc where MPI was not found.
+// Replaces mpi.cc where MPI was not found.
 #include "libcore/ranks/mpi.h"
 
 namespace voxshard {

@@ -5,7 +5,8 @@
 namespace voxshard {
 namespace {
 
-/// A longer text goes in several messages, so that its reader allocates no more than this before it has arrived.
+/// Largest message of a text. A longer text is sent in pieces, so that its reader never allocates more than this in
+/// advance.
 constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
 
 void require_short(std::int64_t size, std::int64_t most_bytes, const std::string& who) {
@@ -17,7 +18,7 @@ void require_short(std::int64_t size, std::int64_t most_bytes, const std::string
 
 }  // namespace
 
-// Its size comes first: no rank knows it beforehand.
+// The size is sent first, since the receiver does not know it.
 void send_text(Transport& transport, int to, const std::string& text) {
   const std::int64_t size = static_cast<std::int64_t>(text.size());
   transport.send(to, kTextTag, std::as_bytes(std::span(&size, 1)));
@@ -68,7 +69,7 @@ std::string pack_texts(const std::vector<std::string>& texts) {
 }
 
 std::vector<std::string> unpack_texts(const std::string& packed) {
-  constexpr std::size_t kMostDigits = 10;  // kMostTextBytes
+  constexpr std::size_t kMostDigits = 10;  // digits of kMostTextBytes
   std::vector<std::string> texts;
   for (std::size_t at = 0; at < packed.size();) {
     const std::size_t colon = packed.find(':', at);

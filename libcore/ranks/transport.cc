@@ -13,19 +13,19 @@
 namespace voxshard {
 namespace {
 
-/// Some elements of the subtotals of all ranks, added up along the tree.
+/// Adds a range of elements of the subtotals of all ranks, along the tree.
 class Subtotals {
  public:
   Subtotals(const Reduction& r, std::int64_t elements) : r_(r), elements_(elements) {}
 
   void add(const SumTree::Node& node, std::byte* bytes) { known_.emplace_back(node, bytes); }
-  /// The total is wanted where this subtotal lies.
+  /// Adds a subtotal whose memory is to receive the total.
   void add_at_total(const SumTree::Node& node, std::byte* bytes) {
     add(node, bytes);
     wanted_ = bytes;
   }
 
-  /// The total of `node`, in the place of one of its subtotals.
+  /// Returns the total of `node`, computed in the memory of one of its subtotals.
   std::byte* total(const SumTree::Node& node) {
     for (const auto& [known, bytes] : known_)
       if (known == node) return bytes;
@@ -43,7 +43,7 @@ class Subtotals {
   std::byte* wanted_ = nullptr;
 };
 
-/// A code that outlives the error that brought it.
+/// Returns a copy of an error code that lives until the process ends.
 const char* lasting_code(const std::string& code) {
   static std::mutex mutex;
   static std::set<std::string> codes;
@@ -108,7 +108,7 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
   }
   const auto total = r.total.empty() ? r.outgoing.first(bytes(r.elements)) : r.total;
   const auto mine = total.subspan(bytes(begin), bytes(end - begin));
-  for (int k = 1; k <= ranks() && !own.empty(); ++k) {  // its own part last: the others wait for theirs
+  for (int k = 1; k <= ranks() && !own.empty(); ++k) {  // its own part last, since other ranks wait for theirs
     const int to = (self + k) % ranks();
     const auto [first, last] = parts.of(to);
     if (first == last) continue;

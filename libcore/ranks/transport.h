@@ -1,17 +1,17 @@
-// The seam between the processes of a run. A rank hosts a contiguous block of the cores (schedule/ranks.h), with
-// arenas, results and parameters of its own, and sees nothing of the others but their messages. In one process there is
-// one rank, and what passes between two cores is a copy.
+// The interface between the processes of a run. A rank hosts a contiguous block of the cores (schedule/ranks.h), with
+// its own arenas, results and parameters, and shares nothing with other ranks except messages. One process has one
+// rank, and a message between two of its cores is a copy.
 //
 //   const MessageId in = transport.start_receive(1, tag, arrived), out = transport.start_send(1, tag, packed);
 //   ...compute...  transport.wait(in);  transport.wait(out);
 //
-// Local: InProcessTransport. Over MPI: ranks/mpi.h, which ranks/launcher.h chooses. A fake in a test may damage,
-// lose or delay messages (tests/ranks/mailbox.h).
+// Local: InProcessTransport. Over MPI: ranks/mpi.h, chosen by ranks/launcher.h. A fake in a test may damage, lose or
+// delay messages (tests/ranks/mailbox.h).
 //
-// What a message is: all pieces of one exchange from one rank to another, or one rank's part of one sum, packed densely
-// in an order that shapes decide. Nothing but the data travels: both sides know the size. The tag is that of its
-// instruction (message_tag()); messages between two ranks with one tag arrive in the order in which they were sent, and
-// all ranks run the same instructions in the same order, so that equal tags of later steps are never mistaken.
+// A message holds all pieces of one exchange from one rank to another, or one rank's part of one sum, packed densely in
+// an order that depends only on shapes. It holds nothing but data, since both sides know the size. Its tag is that of
+// its instruction (message_tag()). Messages between two ranks with the same tag arrive in the order in which they were
+// sent, and all ranks run the same instructions in the same order, so equal tags of later steps cannot be confused.
 #pragma once
 
 #include <functional>
@@ -23,19 +23,19 @@
 
 namespace voxshard {
 
-/// A message under way, of one rank, from its start until done() has said so once.
+/// Identifies a message of one rank, from its start until done() has returned true for it.
 using MessageId = std::int64_t;
 
-/// Tags lie below; MPI grants at least twice as many.
+/// Tags of instructions lie below this bound; MPI guarantees at least twice as many.
 inline constexpr int kMessageTags = 1 << 14;
-/// Of Transport::lowest(), of texts and of clocks: above those of instructions.
+/// Tags of all_reduce_min(), texts and clocks lie above the tags of instructions.
 inline constexpr int kLowestTag = kMessageTags, kTextTag = kMessageTags + 1, kClockTag = kMessageTags + 2;
-/// Of the messages of an instruction.
+/// Returns the tag of the messages of an instruction.
 inline int message_tag(std::size_t instruction) { return static_cast<int>(instruction % kMessageTags); }
 
-/// A sum over the addends of all ranks, in the tree of its addends. Each rank adds its complete subtrees and sends them
-/// to the rank that adds this part of the elements (SumParts); that one adds the rest of the tree and sends its part to
-/// all: the bytes of an element do not depend on who added it.
+/// A sum over the addends of all ranks, along a binary tree. Each rank adds its complete subtrees and sends the
+/// subtotals to the rank responsible for that part of the elements (SumParts), which adds the rest of the tree and
+/// sends its part of the total to all ranks. The bytes of an element therefore do not depend on which rank added it.
 struct Reduction {
   const SumTree& tree;
   std::size_t instruction = 0;
@@ -43,18 +43,20 @@ struct Reduction {
   std::int64_t elements = 0;
   /// Writes elements [begin, end) of the subtotal of this rank's addends [node.begin, node.end) to `out`.
   std::function<void(const SumTree::Node& node, std::int64_t begin, std::int64_t end, std::byte* out)> subtotal;
-  /// Where elements of a subtotal lie that needs no addition, as they are sent, until the sum is there; null: nowhere.
+  /// Returns the elements of a subtotal that needs no addition and is sent from where it lies (valid until the sum is
+  /// complete); null when there is no such memory.
   std::function<const std::byte*(const SumTree::Node& node, std::int64_t begin)> in_place;
   /// a += b, element by element.
   std::function<void(std::byte* a, const std::byte* b, std::int64_t elements)> add;
   std::span<std::byte> outgoing, incoming;  // at least reduction_bytes() each
-  std::span<std::byte> total;               // where the total is wanted, outside of those two; empty: in `outgoing`
-  /// Calls `wait`, which waits for messages of other ranks, and records for a profile how long that took; null: nothing
-  /// is recorded.
+  std::span<std::byte> total;               // receives the total, outside of those two buffers; empty: `outgoing` does
+  /// Calls `wait`, which waits for messages of other ranks, and records its duration for a profile; null: nothing is
+  /// recorded.
   std::function<void(const std::function<void()>& wait)> record_wait = {};
 };
 
-/// Which rank failed first; its own error's kind and code are kept, so that every rank ends with the same exit code.
+/// The error of the rank that failed first, thrown on the other ranks. It keeps the kind and code of the original
+/// error, so that every rank ends with the same exit code.
 class RankFailed : public Error {
  public:
   using Error::Error;
@@ -65,44 +67,45 @@ class Transport {
   virtual ~Transport() = default;
   virtual int rank() const { return 0; }
   virtual int ranks() const { return 1; }
-  /// Those on this host, itself included.
+  /// The number of ranks on this host, including this one.
   virtual int ranks_here() const { return 1; }
-  /// For people: "rank 2 on node-b".
+  /// A name for messages: "rank 2 on node-b".
   virtual std::string name(int rank) const { return "rank " + std::to_string(rank); }
 
-  /// Between two cores of this rank, the matched send and receive in one: copies `src` of core `from` to `dst` of core
-  /// `to` (equal boxes). Threads: from several workers at once.
+  /// Sends and receives between two cores of this rank: copies `src` of core `from` to `dst` of core `to` (equal
+  /// boxes). Threads: several workers at once.
   virtual void copy(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst);
 
-  /// Begin to send to, or to receive from, another rank; `bytes` stay where they are, and of a send as they are, until
-  /// done(). Threads, of these and of all below: any, one at a time.
+  /// Begin to send to, or to receive from, another rank. Until done(), `bytes` must stay valid, and unchanged for a
+  /// send. Threads, for these and all functions below: any, one at a time.
   MessageId start_send(int to, int tag, std::span<const std::byte> bytes);
   MessageId start_receive(int from, int tag, std::span<std::byte> bytes) { return begin_receive(from, tag, bytes); }
-  /// Looks after all that is under way; true once message `id` is through, which is not asked for again. Errors:
-  /// RankFailed when another rank has told of an error; kInternal when a message has another size than the one that was
-  /// expected.
+  /// Makes progress on messages; returns true once message `id` is complete, whose id must then not be used again.
+  /// Errors: RankFailed when another rank has announced an error; kInternal when a message does not have the expected
+  /// size.
   virtual bool done(MessageId id);
-  /// Until it is through: busy at first, then asleep between two looks, so that ranks may outnumber processors.
+  /// Waits until message `id` is complete: polls without sleeping at first, then sleeps between polls, so that there
+  /// may be more ranks than processors.
   void wait(MessageId id);
-  /// After an error: nobody waits for it any more.
+  /// Abandons a message after an error; nobody waits for it any more.
   virtual void drop(MessageId) {}
 
   void send(int to, int tag, std::span<const std::byte> bytes) { wait(start_send(to, tag, bytes)); }
   void receive(int from, int tag, std::span<std::byte> bytes) { wait(start_receive(from, tag, bytes)); }
 
-  /// Returns where all elements of the total stand (Reduction::total): the same bytes on every rank as if one had added
-  /// all.
+  /// Computes the total and returns its address (Reduction::total): the same bytes on every rank as if one rank had
+  /// added all.
   const std::byte* all_reduce(const Reduction& reduction);
-  /// The lowest of what the ranks say, on all of them: how they agree on a layer, on a stop. Every rank asks at the
-  /// same place.
+  /// Returns the minimum of `value` over all ranks, on each of them; used to agree on a layer or on a stop. Every rank
+  /// calls it at the same place.
   std::int64_t all_reduce_min(std::int64_t value);
 
-  /// Tells all others of an error, which end with it at their next look.
+  /// Announces an error to all other ranks, which end with it at their next poll.
   virtual void announce_error(const Error&) {}
 
-  /// Since it was made.
+  /// Messages and bytes sent since the transport was made.
   const Traffic& sent() const { return sent_; }
-  /// Seconds in wait(), since it was made.
+  /// Seconds spent in wait() since the transport was made.
   double waited_s() const { return waited_s_; }
   Ranks place() const { return {rank(), ranks()}; }
 
@@ -118,20 +121,20 @@ class Transport {
 /// All cores in this process.
 class InProcessTransport : public Transport {};
 
-/// Runs what a rank does, and returns when all ranks have done it. An error in it is told to the others, which end with
-/// it; one that was told by another is not told again.
+/// Runs `body` of a rank and returns when all ranks have finished theirs. An error in it is announced to the other
+/// ranks, which end with it; an error announced by another rank is not announced again.
 void run_as_rank(Transport& transport, const std::function<void()>& body);
 
-/// Runs `body`; an error in it is told to the other ranks before anything that it threw over is gone: messages may
-/// still be under way to and from memory of the caller. Of one rank it only runs.
+/// Runs `body`; announces an error in it to the other ranks before the caller's objects are destroyed, since messages
+/// may still be in transit to and from their memory. With one rank it only runs `body`.
 void announce_errors(Transport& transport, const std::function<void()>& body);
 
-/// How a transport sends an error to other ranks, and reads it: `text` of another rank is bounded.
+/// Serialises an error for other ranks, and parses it; the length of its text is bounded.
 std::string serialise_error(const Error& error);
 RankFailed parse_error(const std::string& serialise_error, const std::string& from);
 
-/// Between two looks at something that another thread or process does: none at first, then short sleeps. Nothing is
-/// yielded: on a busy machine each yield would cost a slice of everybody else's time.
+/// The pause between two polls of another thread or process: none at first, then short sleeps. It never yields, because
+/// on a busy machine each yield would cost a time slice of every other process.
 class Pause {
  public:
   void operator()();

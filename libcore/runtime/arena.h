@@ -1,4 +1,4 @@
-// Memory that is reserved at once and given back at once; pages are touched as they are used.
+// Memory that is reserved in one piece and freed in one piece; pages are touched only when used.
 //
 //   Arena arena(bytes, ArenaMode::kChecked);
 //   arena.poison(64, 128);                // nobody may read or write these bytes
@@ -12,31 +12,31 @@
 
 namespace voxshard {
 
-/// kPlain: memory alone. kChecked: pages that end the process when touched at both ends, and poison where nothing
-/// lives.
+/// kPlain: memory alone. kChecked: guard pages at both ends, which end the process when touched, and poison wherever no
+/// buffer is alive.
 enum class ArenaMode : std::uint8_t { kPlain, kChecked };
 
-/// What poison is: a NaN of every float type, -1 of a signed integer.
+/// The poison byte: it makes a NaN of every float type and -1 of every signed integer type.
 inline constexpr std::byte kPoison{0xFF};
 
 class Arena {
  public:
-  /// A checked one is filled with poison and its last byte stands before a page that cannot be touched (up to 64-byte
-  /// alignment). Errors: kBudget when the system refuses.
+  /// Reserves the memory. A checked arena is filled with poison, and its last byte lies directly before a guard page
+  /// (up to 64-byte alignment). Errors: kBudget when the system refuses.
   explicit Arena(std::int64_t bytes, ArenaMode mode = ArenaMode::kPlain);
   ~Arena();
   Arena(Arena&& other) noexcept;
   Arena& operator=(Arena&&) = delete;
-  /// The bytes at `offset`; notes how far the arena was used.
+  /// Returns the address of the bytes at `offset`; updates high_water_bytes().
   std::byte* at(std::int64_t offset, std::int64_t bytes) const;
   std::int64_t bytes() const { return bytes_; }
   std::int64_t high_water_bytes() const { return high_water_.load(); }
 
-  /// Fills with poison; in a build with the address sanitizer a touch is then reported where it happens.
+  /// Fills with poison; a build with the address sanitizer then reports any access where it happens.
   void poison(std::int64_t offset, std::int64_t bytes) const;
-  /// Lets the bytes be used again; they stay as they are.
+  /// Allows the bytes to be used again; their contents stay.
   void revive(std::int64_t offset, std::int64_t bytes) const;
-  /// Offsets of the first and the last of these bytes that are not poison.
+  /// Return the offset of the first and the last of these bytes that is not poison.
   std::optional<std::int64_t> first_written(std::int64_t offset, std::int64_t bytes) const;
   std::optional<std::int64_t> last_written(std::int64_t offset, std::int64_t bytes) const;
 

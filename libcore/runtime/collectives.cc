@@ -5,7 +5,7 @@
 namespace voxshard {
 namespace {
 
-constexpr std::int64_t kChunk = 1024;  // elements on the stack while a tree is added
+constexpr std::int64_t kChunk = 1024;  // elements of a buffer on the stack while a tree is added
 
 /// `out` = the sum of elements [begin, begin + count) of the partials of `node`, along the tree. T: f32 for f32, else
 /// f64.
@@ -27,7 +27,8 @@ void tree_sum(const std::vector<TensorView>& partials, std::int64_t begin, std::
   for (std::int64_t i = 0; i < count; ++i) out[i] += other[i];
 }
 
-/// One sum of a join: the partial results of this rank (others are empty views), and where the total goes.
+/// One sum of a join: the partial results of this rank (those of other ranks are empty views) and the destination of
+/// the total.
 class Join {
  public:
   Join(const Together& t, std::size_t index, const Sum& sum)
@@ -70,7 +71,7 @@ class Join {
   template <class T>
   void put(std::int64_t at, std::int64_t count, const T* total) {
     for (const TensorView& result : results_) {
-      if (!result.is_dense()) {  // some channels of a result: rows at equal distance
+      if (!result.is_dense()) {  // some channels of a result: rows with a constant stride
         const std::int64_t row = result.extent().back(), step = result.strides[result.axes() - 2];
         for (std::int64_t i = 0; i < count; ++i)
           store(result, (at + i) / row * step + (at + i) % row, static_cast<double>(total[i]));
@@ -93,7 +94,7 @@ class Join {
     }
   }
 
-  /// Elements of a view from `begin` on, where they lie one after another as `T`; null otherwise.
+  /// Returns the elements of a view from `begin` on when they are stored densely as `T`; null otherwise.
   template <class T>
   static std::byte* elements_of(const TensorView& view, std::int64_t begin) {
     const bool plain = view.dtype == (std::is_same_v<T, float> ? DType::kF32 : DType::kF64) && view.is_dense();
@@ -144,7 +145,8 @@ class Join {
   std::vector<TensorView> partials_, results_;
 };
 
-/// The one partial result of a sum lies in place on the rank of its core; the others get a copy.
+/// Handles a sum with one partial result: it is already in place on the rank of its core, and the other ranks get a
+/// copy.
 void share(const Together& t, std::size_t index, const Sum& sum) {
   const Cores& cores = t.cores;
   const ValueId value = cores.program().instructions[index].value;

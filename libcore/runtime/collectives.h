@@ -1,10 +1,10 @@
-// What the cores of a run do together: joins of sums here, exchanges in exchange_flight.h; inside of a rank and across
-// ranks.
+// The collectives of the cores of a run, within a rank and across ranks: joins of sums here, exchanges in
+// exchange_flight.h.
 //
-// A join is an all-reduce in a tree over (core, block) that shapes decide. A rank hosts a contiguous block of cores, so
-// its addends are neighbours in the tree: it adds those subtrees that are wholly its own, and the additions above them
-// are made on one rank each (SumParts), left before right, as one process makes them. So bytes depend neither on ranks
-// nor on workers.
+// A join is an all-reduce along a tree over (core, block) that depends only on shapes. A rank hosts a contiguous block
+// of cores, so its addends are neighbours in the tree: it adds the subtrees that are wholly its own, and the additions
+// above them are made on one rank each (SumParts), left before right, as in one process. So bytes depend neither on
+// ranks nor on workers.
 #pragma once
 
 #include "libcore/base/parallel.h"
@@ -14,7 +14,7 @@
 
 namespace voxshard {
 
-/// What a collective works with. `trace`: null for none.
+/// The objects that a collective works with. `trace`: null for none.
 struct Together {
   const Cores& cores;
   WorkerPool& pool;

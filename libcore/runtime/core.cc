@@ -5,7 +5,7 @@
 namespace voxshard {
 namespace {
 
-/// What `held` has outside `inside` as disjoint boxes (a slab below and above per axis).
+/// Returns the part of `held` outside `inside` as disjoint boxes (a slab below and above per axis).
 std::vector<Box> outside_of(Box held, const Box& inside) {
   std::vector<Box> parts;
   if (intersect(held, inside).empty()) return {held};
@@ -39,7 +39,7 @@ Cores::Cores(const Executable& executable, const OpTable& ops, Parameters& param
     ensure(it != parameters_.end() && it->second.shape() == node.type.shape && it->second.dtype() == node.type.dtype,
            "every parameter of the graph is in the store with its type");
   }
-  // What is not watched by lifetimes may be used from the start.
+  // Memory without tracked lifetimes may be used from the start.
   messages_.revive(0, messages_.bytes());
   for (const Arena& workspace : workspaces_) workspace.revive(0, workspace.bytes());
   for (ValueId id = 0; id < program().graph.size(); ++id) {
@@ -53,7 +53,8 @@ TensorView Cores::held(ValueId id, std::size_t core) const {
   if (node.role == Role::kParameter || node.role == Role::kState) return parameters_.at(node.name).view();
   const bool replicated = program().replicated(id);
   const Pool& pool = replicated ? executable_.memory.process : executable_.memory.arenas[core];
-  // A rank without cores computes replicated results too, some of which name a cut value of which they read nothing.
+  // A rank without cores computes replicated results too; some of them have a cut value as operand but read nothing of
+  // it.
   const bool is_here = replicated || hosts(static_cast<std::int64_t>(core));
   const Buffer* buffer = is_here ? pool.find(id) : nullptr;
   if (buffer == nullptr) return dense_view(nullptr, node.type.dtype, Box::none(node.type.shape.axes()));

@@ -1,7 +1,7 @@
 // The memory of the cores that this rank hosts, and the instructions of a program bound to its addresses. A rank hosts
-// a contiguous block of cores (schedule/ranks.h) and has arenas for these alone; parameters, replicated results, packed
-// weights and workspaces it has as a process of its own. All ranks hold the same program, so that each knows without
-// asking what the others send and expect.
+// a contiguous block of cores (schedule/ranks.h) and has arenas for these alone; each rank, as a process, has its own
+// parameters, replicated results, packed weights and workspaces. All ranks hold the same program, so each knows without
+// asking which messages the others send and expect.
 //
 //   Cores cores(executable, ops, parameters, workers, ranks);
 //   TensorView image = cores.held(image_id, 3);      // of core 3, with its margins
@@ -23,18 +23,18 @@ namespace voxshard {
 /// Parameters and states by name; outlives the core set, may be shared by several of one rank.
 using Parameters = std::map<std::string, Tensor>;
 
-/// One block of one compute instruction, views with addresses.
+/// One block of one compute instruction: its operands and result as views with addresses.
 struct Call {
   std::vector<TensorView> inputs;
   TensorView output;
 };
 
-/// What one core does for one instruction of a segment.
+/// The work of one core for one instruction of a segment.
 struct Stage {
   std::size_t instruction = 0;
   std::vector<Call> calls;
   std::vector<TensorView> zero;  // fill_margin
-  /// So many tasks, the first ones, may run while an exchange between ranks is under way (exchange_flight.h).
+  /// The number of tasks, counted from the first, that may run during an exchange between ranks (exchange_flight.h).
   std::size_t free = std::numeric_limits<std::size_t>::max();
 };
 
@@ -50,23 +50,24 @@ class Cores {
   bool hosts(std::int64_t core) const { return ranks_.hosts(core, count()); }
   const Ranks& ranks() const { return ranks_; }
 
-  /// A core's view of a value: all it holds, the box it owns. Of a replicated one the whole, whatever the core.
+  /// A core's view of a value: all that it holds, or the box that it owns. For a replicated value the whole, whatever
+  /// the core.
   TensorView held(ValueId id, std::size_t core) const;
   TensorView owned(ValueId id, std::size_t core) const;
 
-  /// Of a computation that each rank does once, `core` is any of this rank's.
+  /// Binds one block to addresses. For a computation that each rank does once, `core` is any core of this rank.
   Call call(std::size_t instruction, std::size_t core, std::size_t block) const;
   Stage stage(std::size_t instruction, std::size_t core) const;
-  /// Where the packed weights of an op lie from their packing to their use; null when its kernel wants none.
+  /// The address of an op's packed weights, valid from packing to use; null when its kernel needs none.
   std::byte* packed(ValueId id) const { return packed_at_[static_cast<std::size_t>(id)]; }
   std::byte* workspace(int worker) const;
-  /// Half of the message buffers: what is sent, what is received.
+  /// The two halves of the message buffers: data to send, data received.
   std::span<std::byte> outgoing() const { return messages(0); }
   std::span<std::byte> incoming() const { return messages(1); }
 
   const Executable& executable() const { return executable_; }
   const Program& program() const { return executable_.program; }
-  /// Of the cores from first() on; the pool of replicated results; per worker.
+  /// Arenas of the cores from first() on; the pool of replicated results; workspaces per worker.
   std::span<const Arena> arenas() const { return arenas_; }
   const Arena& process() const { return process_; }
   std::span<const Arena> workspaces() const { return workspaces_; }

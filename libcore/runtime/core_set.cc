@@ -30,7 +30,7 @@ CoreSet::CoreSet(const Executable& executable, const OpTable& ops, Parameters& p
   }
 }
 
-/// What is under way comes to its end.
+/// Completes the exchange in progress, if any.
 void CoreSet::land() {
   if (!flight_) return;
   flight_->finish(0);
@@ -107,7 +107,7 @@ void CoreSet::run() {
 }
 
 void CoreSet::run_steps() {
-  flight_.reset();  // of a run that an error ended
+  flight_.reset();  // left by a run that an error ended
   const std::size_t prologue = program().prologue;
   pool_.run(static_cast<std::int64_t>(prologue), [&](std::int64_t i, int worker) {
     const auto index = static_cast<std::size_t>(i);
@@ -168,7 +168,7 @@ void CoreSet::run_barrier(std::size_t index) {
       break;
     case InstructionKind::kCompute:
       pool_.run(1, [&](std::int64_t, int worker) { run_call(index, -1, cores_.call(index, hosted(0), 0), worker); });
-      return;  // run_call has its own clock
+      return;  // run_call measures its own time
     case InstructionKind::kPack:
       return pack_weights(index);
     case InstructionKind::kFillMargin:
@@ -221,7 +221,7 @@ void CoreSet::apply_effects() {
     copy(replicated(value), parameters_.at(program().graph.node(state).name).view());
 }
 
-/// Of what this rank's cores own.
+/// True when all elements owned by this rank's cores are finite.
 bool CoreSet::finite(ValueId id) const {
   for (const std::size_t core : cores_of(id)) {
     const TensorView own = owned(id, core);
@@ -243,7 +243,8 @@ std::optional<ValueId> CoreSet::first_non_finite() {
                           instruction.kind == InstructionKind::kJoin;
     if (first < all || !complete || !is_float(program().graph.node(instruction.value).type.dtype)) continue;
     if (!finite(instruction.value)) first = i;
-    if (first < all && transport_.ranks() == 1) break;  // ranks go on: others wait for their messages
+    if (first < all && transport_.ranks() == 1)
+      break;  // several ranks must continue, since others wait for their messages
   }
   if (transport_.ranks() > 1)
     first = static_cast<std::size_t>(transport_.all_reduce_min(static_cast<std::int64_t>(first)));

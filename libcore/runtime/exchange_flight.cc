@@ -7,13 +7,13 @@
 namespace voxshard {
 namespace {
 
-/// One piece of a message: its place there, dense, and its place in a core's memory.
+/// One piece of a message: the copy between cores that it belongs to, and its dense place in the message.
 struct Piece {
   const Copy* copy;
   std::byte* at;
 };
 
-/// The pieces of a message one after another; `at` moves behind the last.
+/// Lays out the pieces of a message one after another; moves `at` behind the last.
 std::vector<Piece> laid_out(const std::vector<const Copy*>& copies, DType type, std::byte*& at) {
   std::vector<Piece> pieces;
   for (const Copy* copy : copies) {
@@ -128,7 +128,7 @@ void ExchangeFlight::look(int worker) {
       open_.fetch_sub(1, std::memory_order_release);
     }
   } catch (const RankFailed&) {
-    throw;  // it happened elsewhere, not in this layer
+    throw;  // the error is from another rank, not from this layer
   } catch (Error& error) {
     error.add_context("[" + t_.cores.program().graph.node(exchange().value).name + "] exchange");
     throw;

@@ -1,12 +1,12 @@
-// One exchange on its way between ranks. What stays inside the rank has been copied when it is made; what crosses is
-// packed into one message per other rank, sent at once, and unpacked as it arrives, while workers already run what
-// needs none of it.
+// One exchange in progress between ranks. The constructor copies the pieces that stay inside the rank. Pieces for other
+// ranks are packed into one message per rank, sent at once, and unpacked as they arrive, while workers already run the
+// tasks that need none of them.
 //
 //   ExchangeFlight flight(together, 17);  // posts receives, then sends, and copies the pieces inside the rank
-//   run_segment(..., &flight);            // tasks that read what has not come wait, the others do not
+//   run_segment(..., &flight);            // tasks that read pieces not yet received wait, others run
 //   flight.finish(0);                     // before the next exchange or join, which use the same buffers
 //
-// At most one is under way: it ends before the next instruction that sends something, at the latest at the end of a
+// At most one is in progress: it ends before the next instruction that sends something, at the latest at the end of a
 // step.
 #pragma once
 
@@ -21,24 +21,24 @@ namespace voxshard {
 class ExchangeFlight {
  public:
   ExchangeFlight(const Together& together, std::size_t instruction);
-  /// What is still under way is dropped: of use after an error only.
+  /// Drops messages that are still in transit, which happens only after an error.
   ~ExchangeFlight();
   ExchangeFlight(const ExchangeFlight&) = delete;
   ExchangeFlight& operator=(const ExchangeFlight&) = delete;
 
-  /// True while some of what `core` gets from other ranks has not come. Threads: any.
+  /// True until all pieces for `core` from other ranks have arrived. Threads: any.
   bool keeps_waiting(std::int64_t core) const {
     return coming_[static_cast<std::size_t>(core - first_)].load(std::memory_order_acquire) > 0;
   }
-  /// Everything has come and gone. Threads: any.
+  /// True when all messages are received and sent. Threads: any.
   bool complete() const { return open_.load(std::memory_order_acquire) == 0; }
-  /// Looks once after what is under way and unpacks what has come. Threads: any, one at a time. Errors:
+  /// Polls the messages once and unpacks those that have arrived. Threads: any, one at a time. Errors: those of
   /// Transport::done(), with the layer.
   void look(int worker);
   void finish(int worker);
 
   std::size_t instruction() const { return index_; }
-  /// Worker-seconds in which there was nothing to do but look, in finish() and as noted. Threads: one at a time.
+  /// Worker-seconds spent with nothing to do but poll, in finish() and as noted. Threads: one at a time.
   void note_waiting(double seconds) { waited_s_ += seconds; }
   double waited_s() const { return waited_s_; }
 
@@ -63,18 +63,18 @@ class ExchangeFlight {
 
   const Together t_;
   const std::size_t index_;
-  const std::int64_t first_;  // core of this rank
+  const std::int64_t first_;  // first core of this rank
   std::vector<Incoming> incoming_;
   std::vector<Outgoing> outgoing_;
-  std::unique_ptr<std::atomic<int>[]> coming_;  // per core of this rank: pieces that have not come
+  std::unique_ptr<std::atomic<int>[]> coming_;  // per core of this rank: pieces that have not arrived
   double waited_s_ = 0;
-  std::optional<double> idle_since_s_;  // in finish(), on the clock of the trace
-  std::atomic<int> open_ = 0;           // messages under way
+  std::optional<double> idle_since_s_;  // set in finish(), on the clock of the trace
+  std::atomic<int> open_ = 0;           // messages in progress
 };
 
-/// Puts those calls of a core's stage last that read what exchange `index` brings from other ranks, and notes how many
-/// may run before (Stage::free). Nothing is free in a stage behind the last reader: its results may lie where the
-/// margin would arrive.
+/// Moves the calls of a core's stage that read pieces which exchange `index` brings from other ranks to the end, and
+/// counts the calls that may run before them (Stage::free). In a stage after the last reader none may run, since its
+/// results may use the memory where the margin arrives.
 void put_waiting_last(const Cores& cores, std::size_t index, std::int64_t core, Stage& stage);
 
 }  // namespace voxshard

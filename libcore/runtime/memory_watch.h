@@ -1,11 +1,11 @@
-// Watches the arenas of a core set while a step runs instruction by instruction: memory in which nothing lives is
-// poison, from the start of the step and again after a buffer's last reader; what stands between buffers is poison too.
+// Watches the arenas of a core set while a step runs instruction by instruction. Memory without a live buffer is
+// poison: from the start of the step, and again after a buffer's last reader. Gaps between buffers are poison too.
 //
 //   MemoryWatch watch(program, plan, arenas, first_core, process);
 //   watch.begin(0);  ...run instruction 0...  watch.end(0);
 //   watch.faults()      // {"encoder0/conv0", 17, "writes behind the buffer of ..."}
 //
-// A read after the life of a buffer gives NaN. The plan is not asked whether it is sound: bytes are looked at.
+// A read after the life of a buffer gives NaN. The check does not trust the memory plan; it inspects bytes.
 #pragma once
 
 #include <set>
@@ -18,23 +18,23 @@
 
 namespace voxshard {
 
-/// Memory that somebody wrote who may not.
+/// Memory that was written although no instruction was allowed to.
 struct MemoryFault {
-  std::size_t instruction = 0;  // that ran, or whose result begins there
-  ValueId value = kNoValue;     // what it computes
+  std::size_t instruction = 0;  // the one that ran, or the one whose result begins there
+  ValueId value = kNoValue;     // the value that it computes
   std::string what;
 };
 
 class MemoryWatch {
  public:
-  /// `arenas`: checked ones, of the cores from `first_core` on. `process`: the pool of replicated results.
+  /// `arenas`: checked arenas of the cores from `first_core` on. `process`: the pool of replicated results.
   MemoryWatch(const Program& program, const MemoryPlan& plan, std::span<const Arena> arenas, std::int64_t first_core,
               const Arena& process);
 
-  /// Before an input is fed; one that is not fed again is poison in the next step.
+  /// Call it before an input is fed. An input that is not fed again is poison in the next step.
   void feeding(ValueId input);
-  /// Before and after instruction `index`, from 0 up. Before the first of a step everything but what was fed becomes
-  /// poison; after the last one all that is not alive is looked at.
+  /// Call them before and after instruction `index`, from 0 up. Before the first instruction of a step everything
+  /// except fed inputs becomes poison; after the last one all memory that is not alive is inspected.
   void begin(std::size_t index);
   void end(std::size_t index);
 

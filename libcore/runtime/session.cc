@@ -5,7 +5,7 @@
 namespace voxshard {
 namespace {
 
-// Estimates; the totals that they are part of are held against the peak of the process by tests/bench/memory.py.
+// Estimates; tests/bench/memory.py compares their totals with the peak memory of the process.
 constexpr std::int64_t kBytesPerFunction = 1 << 10;  // a kernel of plain loops
 constexpr std::int64_t kBytesPerNode = 2 << 10;      // a node of the graph with its name, types and attributes
 constexpr std::int64_t kViewsPerCall = 4;            // of a core set's calls: three inputs and the output
@@ -17,10 +17,10 @@ std::int64_t sum_of(const Range& range, Count count) {
   return sum;
 }
 
-/// A kernel with its primitives and their compiled code, by the name of what runs. Measured as the growth of the
-/// process over eight plans more of a U-Net and of a RetinaNet, and rounded up: oneDNN's products in small matrices 20
-/// to 35 KiB (on tiles of AMX 100), its code that is unrolled for a shape 60 (on tiles of AMX up to 430), our own 4
-/// to 24.
+/// Returns the bytes of a kernel with its primitives and their compiled code, by the name of the implementation.
+/// Measured as the growth of the process over eight more plans of a U-Net and of a RetinaNet, and rounded up: oneDNN's
+/// products of small matrices (brgemm) 20 to 35 KiB (with AMX tiles 100), its code unrolled for a shape 60 KiB (with
+/// AMX tiles up to 430), our own 4 to 24 KiB.
 std::int64_t kernel_bytes(const std::string& code) {
   const bool tiles = code.find("amx") != std::string::npos;
   if (code == "plain loops") return kBytesPerFunction;

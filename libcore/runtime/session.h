@@ -16,13 +16,13 @@ namespace voxshard {
 /// kEvaluate: targets and loss as in training, norms by their running statistics as in prediction, no gradients.
 enum class Phase { kTrain, kPredict, kEvaluate };
 
-/// What an executable takes when it runs, and itself.
+/// Bytes of an executable: while it runs, and those of the plan itself.
 struct PlanBytes {
   Footprint run;
   std::int64_t kept = 0;  // graph, program, memory plan, kernels with their compiled code, the calls of a core set
 };
 
-/// See PlanBytes::kept. An estimate by counting, from above.
+/// Returns PlanBytes::kept, an upper estimate by counting.
 std::int64_t kept_bytes(const Executable& executable);
 
 class Session {
@@ -39,26 +39,27 @@ class Session {
         transport_(transport != nullptr ? *transport : in_process_),
         arenas_(arenas) {}
 
-  /// The plan for an input size; allocates nothing that the plan counts. It lives while it is kept (keep_plans), at
-  /// least until the next one is asked for. Errors: those of lowering, kBudget among them.
+  /// Returns the plan for an input size; allocates none of the memory that the plan counts. The reference is valid
+  /// while the plan is kept (keep_plans), at least until the next one is requested. Errors: those of lowering, kBudget
+  /// among them.
   const Executable& plan(const Shape& extents, Phase phase);
-  /// What it takes, known also after the plan is gone. Errors: as plan().
+  /// Returns the bytes of a plan, also known after the plan was evicted. Errors: as plan().
   PlanBytes bytes(const Shape& extents, Phase phase);
-  /// Keeps plans of at most so many bytes in all, those asked for last; 0: all. The newest and that of the core set
+  /// Keeps the most recently requested plans, up to `most_bytes` in total; 0: all. The newest and that of the core set
   /// stay.
   void keep_plans(std::int64_t most_bytes);
   std::size_t kept_plans() const { return kept_.size(); }
-  /// The core set for that size; the one before is released first.
+  /// Returns the core set for that size; releases the previous one first.
   CoreSet& cores(const Shape& extents, Phase phase);
   void release() { cores_.reset(); }
-  /// Of all core sets that there will be, see CoreSet::set_stop().
+  /// Sets the stop check of all core sets made later, see CoreSet::set_stop().
   void set_stop(StopCheck stop) { stop_ = std::move(stop); }
-  /// Whether its question says so now.
+  /// True when the stop check returns true now.
   bool stop_requested() const { return stop_ && stop_(); }
 
   Parameters& parameters() { return parameters_; }
   WorkerPool& pool() { return pool_; }
-  /// To the other ranks of the run, or that of one process.
+  /// The transport to the other ranks of the run, or that of a single process.
   Transport& transport() { return transport_; }
 
  private:
@@ -78,7 +79,7 @@ class Session {
   void evict();
   bool is_live(const Key& key) const { return cores_ != nullptr && key == live_; }
 
-  std::list<Kept> kept_;  // the last asked for in front
+  std::list<Kept> kept_;  // most recently requested first
   std::map<Key, PlanBytes> bytes_;
   std::int64_t most_kept_bytes_ = 0;
   std::unique_ptr<CoreSet> cores_;

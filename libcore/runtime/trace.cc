@@ -6,7 +6,7 @@
 namespace voxshard {
 namespace {
 
-/// "conv", "exchange": the op of a computation, else what the engine does.
+/// Returns the op of a computation ("conv"), or the name of the engine's operation ("exchange").
 std::string op_name(const Program& program, const Instruction& instruction) {
   switch (instruction.kind) {
     case InstructionKind::kCompute:

@@ -1,12 +1,12 @@
-// Records what each worker did when, for a profile: one event per task, copy, join, fill and reordering of weights.
+// Records the timeline of each worker for a profile: one event per task, copy, join, fill and reordering of weights.
 //
 //   TraceRecorder recorder({.workers = 2, .most_steps = 2});
 //   cores.set_trace(&recorder);
 //   recorder.begin_step(cores.executable().program);  cores.run();  recorder.end_step();
 //
-// Without a recorder a core set pays one comparison with null per task. With one, each worker writes to memory of its
-// own that was reserved beforehand; what does not fit is counted, not kept. Threads: add() from worker threads, each
-// with its own number; all else from the thread that runs the steps.
+// Without a recorder a core set pays one comparison with null per task. With one, each worker writes to its own memory,
+// reserved beforehand; events that do not fit are counted, not kept. Threads: add() from worker threads, each with its
+// own number; everything else from the thread that runs the steps.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ enum class TraceKind : std::uint8_t {
   kTask,
   kJoin,
   kFillMargin,
-  kExchange,  // copied between cores of this rank, or packed for another
+  kExchange,  // a copy between cores of this rank, or packing for another rank
   kPack,
   kSend,     // a message of an exchange to another rank begins
-  kReceive,  // one that has come is unpacked
-  kWait,     // for messages of other ranks, with nothing else to do
+  kReceive,  // a message that has arrived is unpacked
+  kWait,     // idle until messages of other ranks arrive
 };
 
 struct TraceEvent {
@@ -34,13 +34,13 @@ struct TraceEvent {
   std::int32_t step = 0;          // from 0
   std::int32_t program = 0;       // index in programs()
   std::int32_t instruction = 0;
-  std::int32_t core = -1;  // -1: of no core, once per process
+  std::int32_t core = -1;  // -1: belongs to no core, done once per process
   std::int32_t worker = 0;
-  std::int32_t peer = -1;  // of a message: the other rank
+  std::int32_t peer = -1;  // for messages: the other rank
   TraceKind kind = TraceKind::kTask;
 };
 
-/// What an event's instruction is called: names of the graph, nothing of the data.
+/// The names of an event's instruction; they come from the graph and reveal nothing of the data.
 struct TraceInstruction {
   std::string layer, op;
 };
@@ -59,10 +59,10 @@ class TraceRecorder {
   };
   explicit TraceRecorder(const Options& options);
 
-  /// A step of `program` begins; once most_steps were recorded, it and the events in it are ignored.
+  /// Begins a step of `program`; once most_steps are recorded, the step and its events are ignored.
   void begin_step(const Program& program);
   void end_step();
-  /// True inside of a step that is recorded.
+  /// True during a step that is being recorded.
   bool active() const { return active_; }
   /// True when no further step will be recorded.
   bool done() const { return static_cast<std::int64_t>(steps_.size()) >= options_.most_steps && !active_; }
@@ -75,7 +75,7 @@ class TraceRecorder {
   const std::vector<TraceStep>& steps() const { return steps_; }
   /// Per program, per instruction.
   const std::vector<std::vector<TraceInstruction>>& programs() const { return programs_; }
-  /// Of one worker, in the order of time.
+  /// The events of one worker in order of time.
   const std::vector<TraceEvent>& events(int worker) const { return events_[static_cast<std::size_t>(worker)]; }
   std::int64_t dropped() const;
 
@@ -90,7 +90,7 @@ class TraceRecorder {
   std::vector<std::int64_t> dropped_;            // per worker
 };
 
-/// Adds an event from its making to its end, unless `recorder` is null.
+/// Adds an event that lasts from its construction to its destruction, unless `recorder` is null.
 class TraceSpan {
  public:
   TraceSpan(TraceRecorder* recorder, int worker, TraceKind kind, std::size_t instruction, std::int64_t core,

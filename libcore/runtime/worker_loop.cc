@@ -27,7 +27,7 @@ void run_segment(WorkerPool& pool, const Segment& segment, std::int64_t first_co
   std::mutex mutex;
   std::condition_variable changed;
   std::exception_ptr failure;
-  bool looking = false;  // some worker, after the flight
+  bool looking = false;  // true while some worker polls the flight
   const auto under_way = [&] { return flight != nullptr && !flight->complete(); };
   const auto ready_tasks = [&](std::size_t core) {
     const Stage& stage = segment[core][cursors[core].stage];

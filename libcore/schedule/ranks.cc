@@ -104,7 +104,7 @@ Traffic traffic_of(const Program& program, const Schedule& schedule, std::size_t
     if (peer == ranks.rank) continue;
     add(bytes_of(crossing(instruction, ranks, ranks.rank, peer, cores), type));
     for (const Sum& sum : schedule.sums[index]) {
-      if (!adds) {  // the one partial result
+      if (!adds) {  // the only partial result is sent
         if (ranks.hosts(static_cast<std::int64_t>(sum.addends.front().core), cores))
           add(sum.box.count() * dtype_bytes(type));
         continue;
@@ -113,7 +113,7 @@ Traffic traffic_of(const Program& program, const Schedule& schedule, std::size_t
       const auto size = [&](int rank) { return (parts.of(rank).second - parts.of(rank).first) * subtotal_bytes(type); };
       const SumTree tree(sum, ranks, cores);
       add(static_cast<std::int64_t>(tree.complete_subtrees(ranks.rank).size()) *
-          size(peer));        // subtotals, to who adds them
+          size(peer));        // subtotals, to the rank that adds them
       add(size(ranks.rank));  // the total that it added
     }
   }

@@ -5,7 +5,7 @@
 namespace voxshard {
 namespace {
 
-/// What all cores do together.
+/// True for an instruction that all cores take part in together.
 bool is_barrier(const Program& program, const Instruction& instruction) {
   if (instruction.kind == InstructionKind::kJoin || instruction.kind == InstructionKind::kExchange ||
       instruction.kind == InstructionKind::kPack)
@@ -13,7 +13,7 @@ bool is_barrier(const Program& program, const Instruction& instruction) {
   return instruction.kind == InstructionKind::kCompute && program.replicated(instruction.value) && !instruction.partial;
 }
 
-/// Boxes that partial results add to are equal or disjoint.
+/// Groups blocks by the box that they add to; these boxes are equal or disjoint.
 std::vector<Sum> sums_of(const Program& program, const OpTable& ops, const Instruction& compute) {
   std::vector<Sum> sums;
   const Node& node = program.graph.node(compute.value);
@@ -39,14 +39,13 @@ Schedule schedule_of(const Program& program, const OpTable& ops) {
     const Instruction& instruction = program.instructions[i];
     if (instruction.kind == InstructionKind::kJoin)
       schedule.sums[i] = sums_of(program, ops, program.instructions[i - 1]);
-    if (is_barrier(program,
-                   instruction)) {  // a join of one partial has nothing to add but lets the others see the result
+    if (is_barrier(program, instruction)) {  // a join of one partial adds nothing but makes the result visible to all
       schedule.steps.push_back({.barrier = true, .instructions = {i}});
       open = false;
       continue;
     }
-    // A single partial result is written in place, often in the process pool: memory that other cores may still read as
-    // something else until they, too, have come this far.
+    // A single partial result is written in place, often in the process pool. Other cores may still read that memory
+    // for another value until they have reached this step too.
     const bool in_place = instruction.partial && !needs_join(instruction);
     if (!open || in_place) schedule.steps.emplace_back();
     schedule.steps.back().instructions.push_back(i);

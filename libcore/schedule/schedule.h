@@ -1,8 +1,8 @@
-// The order in which a core set runs a program, as a value: the runtime runs it, the model of the host prices it.
+// The order in which a core set runs a program, as data: the runtime executes it, the host model prices it.
 //
 //   prologue   instructions that read parameters only and are independent
-//   segment    instructions without communication: every core walks them at its own pace, its blocks are tasks
-//   barrier    one instruction that involves all cores, or that the process does once (weights are packed): the workers
+//   segment    instructions without communication: every core runs them at its own pace, its blocks are tasks
+//   barrier    one instruction that involves all cores, or that the process runs once (packing weights): the workers
 //   wait
 //              for each other before and after
 //
@@ -19,10 +19,10 @@ inline constexpr std::int64_t kElementsPerSumTask = 1 << 16;
 
 struct ScheduleStep {
   bool barrier = false;
-  std::vector<std::size_t> instructions;  // in order; of a barrier one
+  std::vector<std::size_t> instructions;  // in order; a barrier has one
 };
 
-/// A block of a compute instruction, by the core that runs it.
+/// A block of a compute instruction, identified by the core that runs it and its index there.
 struct BlockId {
   std::size_t core = 0, block = 0;
 };
@@ -35,8 +35,8 @@ struct Sum {
 
 struct Schedule {
   std::vector<ScheduleStep> steps;  // without the prologue
-  /// Per instruction; of joins. Where the compute before a join does not need it (needs_join), the one partial result
-  /// is the sum and lies where the sum belongs.
+  /// Per instruction; filled for joins. Without needs_join for the compute before a join, its one partial result is the
+  /// sum and is already in place.
   std::vector<std::vector<Sum>> sums;
 };
 

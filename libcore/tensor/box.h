@@ -1,5 +1,5 @@
 // A box: begin and extent per axis, in global coordinates. The begin may be negative and the end may lie beyond the
-// tensor: what is outside is margin. A box is empty when any extent is 0; all empty boxes of as many axes are alike.
+// tensor: the part outside is margin. A box is empty when any extent is 0; all empty boxes of equal rank are alike.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Box {
   }
 };
 
-/// The common part; Box::none when there is none.
+/// The intersection; Box::none when it is empty.
 inline Box intersect(const Box& a, const Box& b) {
   Box c = a;
   for (int x = 0; x < a.axes(); ++x) c.set(x, std::max(a.begin[x], b.begin[x]), std::min(a.end(x), b.end(x)));

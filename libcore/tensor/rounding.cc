@@ -16,7 +16,7 @@ double epsilon_of(DType dtype) {
 }
 
 double product_allowance(double products, double magnitude) {
-  constexpr double kWalks = 8;  // standard deviations of a random walk
+  constexpr double kWalks = 8;  // the allowance in standard deviations of a random walk
   return kWalks * epsilon_of(DType::kF32) * std::sqrt(products) * magnitude;
 }
 

@@ -1,9 +1,9 @@
-// Walking views row by row: a row is the run of channels at one voxel.
+// Iteration over views row by row: a row is the run of channels at one voxel.
 //
 //   for_each_row(y.box, [&](const Dims& at) { load_row(x, offset_at(x, at), channels, buffer); ... });
 //
-// `at` holds global coordinates (its last entry is the first channel of the box), so views with other boxes agree on
-// it.
+// `at` holds global coordinates (its last entry is the first channel of the box), so it is valid for views with other
+// boxes too.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ inline void store_row(const TensorView& view, std::int64_t offset, std::int64_t 
     for (std::int64_t i = 0; i < count; ++i) store(view, offset + i, from[i]);
 }
 
-/// The part of the (N, D, H, W) axes of `box` in sample n; all else whole.
+/// `box` (N, D, H, W) restricted to sample n along axis 0.
 inline Box sample_of(Box box, std::int64_t n) {
   box.set(0, std::max(n, box.begin[0]), std::min(n + 1, box.end(0)));
   return box;

@@ -1,4 +1,4 @@
-// A view is a place in memory with a box in global coordinates; a tensor owns dense memory. No arithmetic here.
+// A view refers to memory that holds a box in global coordinates; a tensor owns dense memory. No arithmetic here.
 //
 //   Tensor t(DType::kF32, {1, 4, 4, 4, 2});
 //   TensorView inner = t.view().sub(box);     // same global coordinates, strided
@@ -19,7 +19,7 @@ Dims dense_strides(const Dims& extent);
 struct TensorView {
   std::byte* data = nullptr;  // the element at box.begin; null while planning
   DType dtype = DType::kF32;
-  Box box;       // global coordinates of what is held
+  Box box;       // global coordinates of the elements in memory
   Dims strides;  // in elements; the last axis has stride 1
 
   const Dims& extent() const { return box.extent; }
@@ -27,9 +27,9 @@ struct TensorView {
   std::int64_t count() const { return box.count(); }
   std::int64_t bytes() const { return count() * dtype_bytes(dtype); }
   bool is_dense() const;
-  /// The part at `part` (must lie inside `box`), sharing memory.
+  /// The view of the box `part` (must lie inside `box`), sharing memory.
   TensorView sub(const Box& part) const;
-  /// The same view with a spatial axis of 1 put in after N until there are 5 axes: N H W C -> N 1 H W C.
+  /// The same view with spatial axes of extent 1 inserted after N until there are 5 axes: N H W C -> N 1 H W C.
   TensorView lifted() const;
 
   template <class T>
@@ -44,7 +44,7 @@ TensorView dense_view(void* data, DType dtype, const Box& box);
 class Tensor {
  public:
   Tensor() = default;
-  /// Zero-filled, 64-byte aligned.
+  /// Makes a tensor that is zero-filled and 64-byte aligned.
   Tensor(DType dtype, Shape shape);
   Tensor(const Tensor& other);
   Tensor& operator=(const Tensor& other);
@@ -72,7 +72,7 @@ class Tensor {
   std::unique_ptr<std::byte[], Free> data_;
 };
 
-/// The element at `offset` elements from view.data as a double, and back with rounding to the view's type.
+/// Reads or writes the element at `offset` elements from view.data as a double; store() rounds to the view's type.
 double load(const TensorView& view, std::int64_t offset);
 void store(const TensorView& view, std::int64_t offset, double value);
 
@@ -81,7 +81,7 @@ void copy(const TensorView& src, const TensorView& dst);
 void fill_zero(const TensorView& dst);
 void fill(const TensorView& dst, double value);
 
-/// What differs between two views of equal boxes.
+/// The difference between two views of equal boxes.
 struct Difference {
   bool bit_equal = true;
   double max_abs = 0;        // max |a - b|; infinite when one side is not finite and the other is

@@ -5,11 +5,11 @@
 namespace voxshard {
 namespace {
 
-/// The deviation of a standard normal cut at two deviations: with the variance of a sum of `in` inputs in mind, the
-/// kernel is divided by it, as tf.variance_scaling_initializer does.
+/// The standard deviation of a standard normal truncated at two deviations. Kernels are divided by it, so that they
+/// keep the variance intended for a sum of `in` inputs, as tf.variance_scaling_initializer does.
 constexpr double kCutDeviation = 0.87962566103423978;
 
-/// Normal, drawn again where it is beyond two deviations.
+/// Returns a truncated normal value: it is drawn again while it lies beyond two deviations.
 double cut_normal(const RngKey& key, std::uint64_t index) {
   RngKey draw = key;
   double value = rng_normal(draw, index);
@@ -20,7 +20,7 @@ double cut_normal(const RngKey& key, std::uint64_t index) {
   return value;
 }
 
-/// The tensor that begins, value by value.
+/// Fills an initial tensor, value by value.
 struct Fill {
   const Shape& shape;  // kernels: (K..., in, out)
   RngKey key;

@@ -1,4 +1,4 @@
-// Initial parameters and states, as their nodes say (graph/initial.h).
+// Initial parameters and states, as specified by their nodes (graph/initial.h).
 //
 //   Parameters parameters = initialise(graph, seed);   // a value depends on seed, name and index alone
 #pragma once

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 16;  // elements per task: fixed, so that sums do not depend on the workers
 
-/// What a step of any optimizer asks besides the elements.
+/// The arguments of an optimizer step apart from the elements.
 struct StepNumbers {
   const OptimizerOptions& options;
   std::int64_t step;  // from 0
   float rate, scale, decay;
 };
 
-/// A tensor of its parameter's size that is kept from step to step.
+/// A tensor of its parameter's size that the optimizer keeps between steps.
 struct Slot {
   const char* name;
   float begins = 0;
@@ -26,7 +26,7 @@ struct Slot {
 
 using Elements = std::span<float>;
 
-/// An optimizer. A slot that only momentum needs comes last and is not kept where there is none.
+/// An optimizer. A slot that only momentum needs comes last and is omitted without momentum.
 struct Row {
   std::vector<Slot> slots;
   bool last_is_momentum;
@@ -66,7 +66,7 @@ void rmsprop(const StepNumbers& at, std::span<const float> g, Elements w, std::s
                           {at.rate, at.scale, at.decay, 0.9F, momentum, 1e-10F});
 }
 
-/// By OptimizerKind.
+/// Returns the row of an OptimizerKind.
 const Row& row_of(OptimizerKind kind) {
   static const std::array<Row, std::size(kOptimizerNames)> kRows = {
       Row{{{"momentum"}}, true, sgd}, Row{{{"m"}, {"v"}}, false, adam}, Row{{{"square"}, {"update"}}, false, adadelta},

@@ -18,13 +18,14 @@ enum class ScheduleKind { kConstant, kPolynomial, kExponential, kSteps };
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kAdam;
   double learning_rate = 1e-3;
-  double momentum = 0.9;  // SGD, RMSProp (as unet_model.py of tensorflow/tpu has it)
+  double momentum = 0.9;  // SGD, RMSProp (as in unet_model.py of tensorflow/tpu)
   bool nesterov = false;  // SGD
   double beta1 = 0.9;     // Adam (Kingma and Ba 2015)
   double beta2 = 0.999;
-  double epsilon = 1e-8;    // beside the root of what is not corrected (tf.train; their section 2)
-  double weight_decay = 0;  // on what decays: added to the gradient; decoupled for Adam (Loshchilov and Hutter 2019)
-  double clip_norm = 0;     // global L2 norm of all gradients; 0: no clipping
+  double epsilon = 1e-8;  // added to the root without bias correction (tf.train; their section 2)
+  double weight_decay =
+      0;  // of decaying parameters: added to the gradient; decoupled for Adam (Loshchilov and Hutter 2019)
+  double clip_norm = 0;  // global L2 norm of all gradients; 0: no clipping
   ScheduleKind schedule = ScheduleKind::kConstant;
   double power = 0.9;  // polynomial: (1 - step / total)^power
   double decay_rate =
@@ -34,22 +35,22 @@ struct OptimizerOptions {
   std::vector<std::int64_t> decay_at = {};  // steps: the rate is multiplied by `step_factor` from each of these on
   double step_factor = 0.1;
   std::int64_t warmup_steps =
-      0;  // linear from `warmup_rate`; from 0 the first step counts as one, for it would do nothing
+      0;  // linear from `warmup_rate`; when that is 0, the first step counts as one, since it would do nothing
   double warmup_rate = 0;
 };
 
-/// The rate of step `step` (from 0) out of `total`.
+/// Returns the learning rate of step `step` (from 0) out of `total`.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std::int64_t total);
 
-/// A gradient by parameter name, f32 dense.
+/// Gradients by parameter name, dense f32.
 using Gradients = std::map<std::string, TensorView>;
 
 class Optimizer {
  public:
   Optimizer(OptimizerOptions options, const Graph& graph);
 
-  /// How many tensors of its size are kept for each parameter, and their bytes for the parameters of `graph`: for
-  /// plans.
+  /// Return the number of tensors of its size kept for each parameter, and their bytes for all parameters of `graph`;
+  /// for plans.
   static std::int64_t slots(const OptimizerOptions& options);
   static std::int64_t state_bytes(const OptimizerOptions& options, const Graph& graph);
   /// The global norm of `gradients` (f64, fixed order).

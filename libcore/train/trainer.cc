@@ -36,7 +36,7 @@ Gradients Trainer::gradients() {
 }
 
 void Trainer::require_finite_weights() {
-  Gradients weights;  // as views by name: their squares add up to something finite if each is
+  Gradients weights;  // the weights as views by name: their sum of squares is finite if each weight is
   for (const auto& [name, weight] : session_.parameters()) weights.emplace(name, weight.view());
   if (std::isfinite(Optimizer::global_norm(session_.pool(), weights))) return;
   const auto first = std::find_if(weights.begin(), weights.end(), [&](const auto& weight) {

@@ -1,4 +1,4 @@
-// One training step after another: feed, run, check, update. Nothing here depends on the number of workers.
+// Runs training steps: feed, run, check, update. No result depends on the number of workers.
 //
 //   Trainer trainer(session, {.kind = OptimizerKind::kAdam}, total_steps);
 //   StepResult r = trainer.step({1, 64, 64, 64}, [&](const Node& input, const TensorView& box) { ... });
@@ -17,17 +17,17 @@ struct StepResult {
 
 class Trainer {
  public:
-  /// Fills the box of an input (input.input says what it holds) that a core owns; called once per core, from several
-  /// workers.
+  /// Fills the box of an input that a core owns (input.input describes its contents); called once per core, from
+  /// several workers.
   using Feed = std::function<void(const Node& input, const TensorView& box)>;
 
-  /// `seed`: of the random choices of steps (input::Draw), which the trainer feeds itself.
+  /// `seed`: for the random choices of steps (input::Draw), which the trainer feeds itself.
   Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps,
           std::uint64_t seed = 0);
 
-  /// Errors: kDiverged with the step and the first layer whose result is not finite, the parameters being unchanged, or
-  /// with the first weight that the update left not finite: nothing of them is then to be kept; Stopped
-  /// (Session::set_stop) before anything of the step is kept.
+  /// Runs one step. Errors: kDiverged with the step and the first layer whose result is not finite (parameters are then
+  /// unchanged), or with the first weight that is not finite after the update (the parameters must then be discarded);
+  /// Stopped (Session::set_stop) before any effect of the step is applied.
   StepResult step(const Shape& extents, const Feed& task);
 
   std::int64_t steps_done() const { return steps_done_; }

@@ -1,5 +1,5 @@
-// `voxshard bench video`: how fast a video becomes full-resolution RGB tensors, from opening the file to its last
-// frame.
+// `voxshard bench video`: measures the conversion of a video to full-resolution RGB tensors, from opening the file to
+// its last frame.
 //
 //   VideoBench b = bench_video("clip.mp4", 2);   // b.frames / b.seconds
 #pragma once
@@ -18,7 +18,7 @@ struct VideoBench {
   std::int64_t resident_before_bytes = 0, peak_resident_bytes = 0;
 };
 
-/// `threads` >= 1: of the decoder and of the conversion. Errors: kInput as VideoReader.
+/// `threads` >= 1: used by the decoder and by the conversion. Errors: kInput as VideoReader.
 VideoBench bench_video(const std::filesystem::path& path, int threads);
 nlohmann::ordered_json to_json(const VideoBench& bench);
 

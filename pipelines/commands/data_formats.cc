@@ -10,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-/// ".png", or ".jpg, .jpeg": the endings that are not empty.
+/// Returns the endings that are not empty: ".png", or ".jpg, .jpeg".
 template <class Endings>
 std::string endings_text(const Endings& endings) {
   std::vector<std::string> texts;

@@ -11,8 +11,8 @@ namespace voxshard {
 struct DataFormat {
   std::string data;     // "volumes"
   std::string format;   // "NIfTI"
-  std::string read;     // names of files that are read, for people
-  std::string written;  // the same of files that are written; empty: none
+  std::string read;     // names of files that can be read, for people
+  std::string written;  // the same for files that can be written; empty: none
 };
 
 std::vector<DataFormat> data_formats();

@@ -1,4 +1,4 @@
-// The end of a report: what the process planned and what it took.
+// The end of a report: the planned and the measured memory of the process.
 //
 //   add_memory(report, context);
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace voxshard {
 
-/// Completes what a task reported: the plan gets its base, JSON and text get the plan and the measured peak.
+/// Completes the report of a task: the plan gets its base, JSON and text get the plan and the measured peak.
 ProcessReport add_memory(TaskReport& report, const RunContext& context);
 
 }  // namespace voxshard

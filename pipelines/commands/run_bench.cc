@@ -10,7 +10,6 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
-#include "pipelines/engine/host_memory.h"
 #include "pipelines/tasks/table/task_table.h"
 
 namespace voxshard {
@@ -21,7 +20,7 @@ double median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-/// The flops of one compute instruction over all cores.
+/// Returns the flops of one compute instruction over all cores.
 double flops_of(const Program& program, const Instruction& instruction) {
   const Node& node = program.graph.node(instruction.value);
   const OpDef& def = op_table().at(node.op);
@@ -34,7 +33,8 @@ double flops_of(const Program& program, const Instruction& instruction) {
 
 bool is_convolution(const std::string& op) { return op.starts_with("conv") && op != "convert"; }
 
-/// A machine that was not measured for all of the program, or has no such slice, costs the price, not the benchmark.
+/// Returns the predicted seconds; nullopt, without ending the benchmark, when the device has no such slice or was not
+/// measured for all ops of the program.
 std::optional<double> priced_seconds(const Program& program, const Device& device, const Feed& feed,
                                      Progress& progress) {
   try {
@@ -46,7 +46,7 @@ std::optional<double> priced_seconds(const Program& program, const Device& devic
   }
 }
 
-/// At the end. The budget is that of all cores together; a process that took more than that is told of it.
+/// Notes the peak memory at the end and warns when the process took more than the budget of all cores together.
 void note_peak(BenchReport& report, Progress& progress) {
   report.peak_resident_bytes = report.memory.peak_resident_bytes = peak_resident_bytes();
   if (const auto text = report.memory.warning()) progress.warn(*text);
@@ -54,18 +54,16 @@ void note_peak(BenchReport& report, Progress& progress) {
 
 /// A session with random weights and a feed of random data.
 struct Bench {
-  WorkerPool pool;
   Session session;
   BenchReport report;
 
-  explicit Bench(const BenchOptions& o)
-      : pool(o.threads),
-        session(op_table(),
-                lowering_of(o.spec, host_budget(o.core_budget_bytes, o.host_budget_bytes, ranks_here(o.transport)),
+  Bench(const BenchOptions& o, const RunContext& context)
+      : session(op_table(),
+                lowering_of(o.spec, context.step_budget(),
                             {.optimizer_slots = Optimizer::slots(kBenchOptimizer),
-                             .workers = o.threads,
-                             .ranks = o.transport != nullptr ? o.transport->place() : Ranks()}),
-                pool, o.transport) {
+                             .workers = context.threads(),
+                             .ranks = context.transport().place()}),
+                context.pool(), &context.transport()) {
     report.resident_before_bytes = resident_bytes();
     const Executable& executable = session.plan(o.extents, Phase::kTrain);
     report.planned_bytes = executable.bytes.process();
@@ -74,7 +72,7 @@ struct Bench {
     report.memory.plan +=
         libraries_plan(resident_bytes(), base_plan(report.resident_before_bytes) +
                                              ProcessPlan{{MemoryPart::kPlans, kept_bytes(executable)}});
-    report.memory.budget_bytes = o.host_budget_bytes;
+    report.memory.budget_bytes = context.resources().host_budget_bytes;
     report.native_bf16 = cpu_has_native_bf16();
     report.model = to_json(o.spec);
     session.parameters() = initialise(executable.program.graph, 1);
@@ -113,18 +111,18 @@ struct Bench {
 
 }  // namespace
 
-BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
-  const bool alone = options.transport == nullptr || options.transport->ranks() == 1;
-  if (alone || options.transport->rank() == 0)
-    require_output_file(options.trace.file, profile_file(), {.option = "{trace}"});
-  Bench bench(options);
+BenchReport run_bench_step(const BenchOptions& options, const RunContext& context) {
+  Progress& progress = context.progress();
+  const bool alone = context.transport().ranks() == 1;
+  if (context.writes()) require_output_file(options.trace.file, profile_file(), {.option = "{trace}"});
+  Bench bench(options, context);
   BenchReport& report = bench.report;
   const Program& program = bench.session.plan(options.extents, Phase::kTrain).program;
   const Feed feed = feed_of(program.graph, task_of(task_table(), options.spec).records());
   if (options.host && alone) report.predicted_seconds = priced_seconds(program, *options.host, feed, progress);
   if (options.device && options.device->emulated())
     report.emulated_seconds = priced_seconds(program, *options.device, feed, progress);
-  TraceFile trace(options.trace, options.threads, options.transport);
+  TraceFile trace(options.trace, context.threads(), &context.transport());
   trace.price(program, op_table(), feed);
   Trainer trainer(bench.session, kBenchOptimizer, program.graph, 0);
   CoreSet& cores = bench.session.cores(options.extents, Phase::kTrain);
@@ -153,7 +151,7 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
   }
   trace.write();
   if (alone) return report;
-  report.ranks = gather_ranks(*options.transport, std::move(own), cores.executable());
+  report.ranks = gather_ranks(context.transport(), std::move(own), cores.executable());
   for (std::size_t i = 0; i < report.instructions.size() && !report.ranks.empty(); ++i) {
     report.instructions[i].worker_seconds = 0;
     for (const RankBench& rank : report.ranks)
@@ -162,8 +160,9 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
   return report;
 }
 
-BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress) {
-  Bench bench(options);
+BenchReport run_bench_kernels(const BenchOptions& options, const RunContext& context) {
+  Progress& progress = context.progress();
+  Bench bench(options, context);
   BenchReport& report = bench.report;
   CoreSet& cores = bench.session.cores(options.extents, Phase::kTrain);
   feed_all(cores, Bench::feed);
@@ -187,7 +186,7 @@ BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress) {
     };
     for (int step = 0; step < options.steps; ++step) {
       if (kept[k].packed_bytes > 0)
-        packs.push_back(timed(index[k] - 1, step));  // other values have been where its weights lie
+        packs.push_back(timed(index[k] - 1, step));  // the memory of its weights was overwritten in between
       times.push_back(timed(index[k], step));
     }
     kept[k].worker_seconds = median(times);

@@ -1,5 +1,5 @@
 // `voxshard convert`: TFRecord files of the reference models to folders that the other commands read, and back; boxes
-// of images to a folder per class.
+// in images to a folder per class.
 //
 //   TaskReport r = run_convert({.input = "records", .output = "data"}, ConvertTo::kFolder, progress);
 #pragma once
@@ -11,7 +11,7 @@ namespace voxshard {
 
 enum class ConvertTo { kFolder, kRecords, kClasses };
 
-/// What a path is converted to where nobody says: TFRecord files to a folder, all else to TFRecord files.
+/// Returns the default direction for a path: TFRecord files become a folder, all else becomes TFRecord files.
 ConvertTo convert_direction(const std::filesystem::path& input);
 
 /// Errors: kInput, kNoCase when nothing can be converted, kOutput; Stopped.

@@ -31,7 +31,8 @@ std::string known_cpu() {
   return name.empty() ? "unknown" : name;
 }
 
-/// Why what is stored says nothing of this processor; empty where it is of it and of the set in force.
+/// Returns the reason why the stored measurement does not apply to this processor; empty when it matches the processor
+/// and the instruction set in use.
 std::string why_unseen(const std::filesystem::path& stored) {
   std::error_code unknown;
   if (!std::filesystem::exists(stored, unknown)) return "nothing is stored of it";
@@ -39,8 +40,7 @@ std::string why_unseen(const std::filesystem::path& stored) {
     const HostRates rates = host_rates_from_json(read_config(stored), stored.string());
     if (rates.cpu == known_cpu() && rates.instruction_set == instruction_set_name(instruction_set())) return "";
     return stored.string() + " is of " + rates.cpu + " with " + rates.instruction_set;
-  } catch (const Error&) {  // damaged, of another version, or no such file at all: it is written again, or refused,
-                            // when this is measured
+  } catch (const Error&) {  // damaged, of another version, or not such a file: the measurement overwrites or refuses it
     return stored.string() + " does not say of which it is";
   }
 }

@@ -1,4 +1,5 @@
-// `voxshard doctor`: can this machine run voxshard, and what does it do per second? Writes the device `host`, by which
+// `voxshard doctor`: checks that this machine can run voxshard and measures its rates. Writes the device `host`, with
+// which
 // `--device host` prices plans and steps in wall time.
 //
 //   DoctorReport r = run_doctor({.output = host_device_path(), .threads = 2}, progress);
@@ -17,33 +18,34 @@ struct DoctorOptions {
   std::filesystem::path output;  // host.json
   int threads = 1;
   bool quick = false;              // a quarter of the time, coarser
-  bool measure = true;             // else nothing is measured or written
-  std::string command = "doctor";  // as it was called, for the record in the file
+  bool measure = true;             // false: nothing is measured or written
+  std::string command = "doctor";  // the command line, recorded in the file
   double call_seconds = 8e-4;      // see MeasureOptions; a test takes less
   double most_flops = 2e9;
 };
 
-/// One thing that was looked at.
+/// The result of one check.
 struct DoctorCheck {
   enum class State { kOk, kWarning, kFailed };
   std::string name;
   State state = State::kOk;
-  std::string text;  // what is there, and what to do when that is not well
+  std::string text;  // the finding, and a remedy when it is not good
 };
 
 struct DoctorReport {
   std::vector<DoctorCheck> checks;
-  std::vector<InstructionSet> instruction_sets;  // of the machine
-  InstructionSet instruction_set = {};           // in force
+  std::vector<InstructionSet> instruction_sets;  // supported by the machine
+  InstructionSet instruction_set = {};           // in use
   SelfCheck self_check;
-  std::string unseen;  // why nothing is known of this processor and set; empty: the file that is there is of them
+  std::string
+      unseen;  // reason why no measurement applies to this processor and instruction set; empty: the existing file does
   std::vector<std::pair<std::string, std::string>> libraries;
-  HostRates rates;  // without tables where nothing was measured
+  HostRates rates;  // without tables when nothing was measured
   std::filesystem::path output;
   double seconds = 0;
 };
 
-/// Checks, measures, writes. Errors: kConfig when this machine cannot run voxshard (names each failed check; nothing is
+/// Checks, measures, writes. Errors: kConfig when this machine cannot run voxshard (with each failed check; nothing is
 /// measured), kOutput.
 DoctorReport run_doctor(const DoctorOptions& options, Progress& progress);
 

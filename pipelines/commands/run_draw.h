@@ -1,4 +1,4 @@
-// `voxshard explain --draw`: how a sample is cut into the tiles of the cores, with their halos, as a PNG.
+// `voxshard explain --draw`: draws the cut of a sample into the tiles of the cores, with their halos, as a PNG.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace voxshard {
 
-/// The extents of a training step on `sample` as it is, padded at the far ends as for a prediction.
+/// Returns the extents of a training step on `sample` at its own size, padded at the far ends as for a prediction.
 Shape extents_of(const DrawnSample& sample, const ModelSpec& spec, std::int64_t batch);
 
 struct DrawOptions {
   ModelSpec spec;
   Shape extents;                           // N and the spatial axes
-  std::filesystem::path file;              // PNG to write, whole or not at all
-  std::filesystem::path source;            // of the sample, which is never overwritten; may be empty
+  std::filesystem::path file;              // PNG to write, atomically
+  std::filesystem::path source;            // file of the sample, never overwritten; may be empty
   std::optional<DrawnSample> sample = {};  // none: a phantom
   bool scaled = true;                      // the sample is scaled to the extents; false: padded to them
   std::string level;                       // a layer or the number of a level; empty: the input
@@ -29,7 +29,7 @@ struct DrawReport {
   std::string text;
 };
 
-/// Cuts the training step as `explain` does and draws what its program says.
+/// Cuts the training step as `explain` does and draws the boxes of its program.
 /// Errors: kConfig for an unknown level (the choices are named) and as lower_verified(); kOutput, kUsage as
 /// require_output_file() and where the file cannot be written.
 DrawReport run_draw(const DrawOptions& options);

@@ -1,5 +1,5 @@
-// `voxshard evaluate`: predictions against references, by the task whose predictions they are; or a run on data, as
-// TPUEstimator's evaluate, under its conditions.
+// `voxshard evaluate`: compares predictions with references, by the metrics of their task; or evaluates a run on data,
+// like TPUEstimator's evaluate and under its conditions.
 //
 //   TaskReport r = run_evaluate({.predictions = "pred", .references = "data/labelsTs"}, context);
 //   r = run_evaluate({.predictions = "run", .references = "work", .batch = 8}, context);
@@ -10,9 +10,9 @@
 
 namespace voxshard {
 
-/// Errors: kInput for what is missing, kNoCase when nothing can be scored, kUsage for an option that is not one of the
-/// task, kOutput; of a run also kCheckpoint, kBudget and, for a condition that is not met, kConfig.
-///   estimator  of a run: its cores, and the batch where `options` have none
+/// Errors: kInput for missing files, kNoCase when nothing can be scored, kUsage for an option that the task does not
+/// have, kOutput; for a run also kCheckpoint, kBudget and, for a condition that is not met, kConfig.
+///   estimator  for a run: its cores, and the batch if `options` has none
 TaskReport run_evaluate(const EvaluateOptions& options, const RunContext& context,
                         const TaskTable& tasks = task_table(), const EstimatorOptions& estimator = {});
 

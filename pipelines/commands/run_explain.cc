@@ -13,7 +13,7 @@
 namespace voxshard {
 namespace {
 
-/// Whether the model's loss takes each sample by itself, whatever its scope.
+/// True when the model's loss is computed per sample, whatever its scope.
 bool loss_sees_each_sample(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(), [](const Node& node) {
     const auto* attrs = std::get_if<SegmentationAttrs>(&node.attrs);
@@ -21,7 +21,8 @@ bool loss_sees_each_sample(const Graph& graph) {
   });
 }
 
-/// "norms: sums over 16 cores and 4 of 32 samples": the first of these ops in the graph; empty where there is none.
+/// Returns the scope of the first of these ops in the graph: "norms: sums over 16 cores and 4 of 32 samples"; empty
+/// when there is none.
 std::string sums_text(const Graph& graph, const char* what, const std::vector<std::string>& ops, const Mesh& mesh) {
   for (const Node& node : graph.nodes()) {
     if (std::ranges::count(ops, node.op) == 0) continue;
@@ -38,10 +39,10 @@ std::string sums_text(const Graph& graph, const char* what, const std::vector<st
   return {};
 }
 
-/// What is explained, one field a line, with its defaults; then what norms and losses see.
+/// Returns the configuration, one field per line, including defaults; then the scope of norms and losses.
 std::string config_text(const ModelSpec& spec, const Shape& extents) {
   nlohmann::ordered_json json = to_json(spec);
-  for (const ConfigField& row : spec.model->fields)  // also what checkpoints leave out
+  for (const ConfigField& row : spec.model->fields)  // also fields that checkpoints leave out
     std::visit([&](const auto& value) { json[row.name] = value; }, row.get(spec.config));
   const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
   json["loss_scope"] = loss_sees_each_sample(graph) ? "each sample" : spec.loss_over_replica ? "replica" : "all";

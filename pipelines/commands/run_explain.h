@@ -1,4 +1,4 @@
-// `voxshard explain`: each stage of the road from model to run as text.
+// `voxshard explain`: prints each stage from model to run as text.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 namespace voxshard {
 
 /// `stage`: "config" (the model and its cut, field by field), "graph" (forward), "grad" (with gradients), "program"
-/// (instructions of the partition), "memory" (arenas), "passes" (what the cut adds on the TPU `device`,
-/// explain_passes.h; with its fusions, nothing else recomputed). Errors: kConfig for another name; for a device that is
-/// no TPU.
+/// (instructions of the partition), "memory" (arenas), "passes" (the passes that the cut adds on the TPU `device`,
+/// explain_passes.h; with its fusions, nothing else recomputed).
+/// Errors: kConfig for another name; for a device that is no TPU.
 std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage,
                         const std::string& device = "tpu-v3");
 

@@ -1,4 +1,4 @@
-// `voxshard info`: what the headers of files and folders say, and what the tasks know of data sets. No voxel is read;
+// `voxshard info`: reports the headers of files and folders, and the tasks' summaries of data sets. No voxel is read;
 // the frames of videos are counted by decoding them.
 //
 //   InfoReport r = run_info({"liver_03.nii.gz", "Dataset001", "clip.mp4"}, {.threads = 2});

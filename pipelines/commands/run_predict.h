@@ -1,4 +1,4 @@
-// `voxshard predict`: what a trained run finds in new inputs, whole and at full resolution, partitioned.
+// `voxshard predict`: applies a trained run to new inputs, whole and at full resolution, with the model partitioned.
 //
 //   PredictReport r = run_predict({.run = "model", .input = "imagesTs", .output = "predictions"}, context);
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace voxshard {
 
-/// By the task of the run's model. Errors: kUsage when the output would overwrite the input or an option is not one of
-/// the task, kInput, kNoCase (no input, or every one failed), kCheckpoint, kBudget (before anything is allocated or
-/// written), kOutput, kConfig for a condition of TPUEstimator's predict that is not met.
+/// Predicts by the task of the run's model. Errors: kUsage when the output would overwrite the input or the task does
+/// not have an option, kInput, kNoCase (no input, or every one failed), kCheckpoint, kBudget (before anything is
+/// allocated or written), kOutput, kConfig for a condition of TPUEstimator's predict that is not met.
 PredictReport run_predict(const PredictOptions& options, const RunContext& context,
                           const TaskTable& tasks = task_table(), const EstimatorOptions& estimator = {});
 nlohmann::ordered_json to_json(const PredictReport& report);

@@ -1,4 +1,4 @@
-// `voxshard prepare`: a data set to a work folder that `train` reads, by the task that wants its data prepared.
+// `voxshard prepare`: converts a data set to a work folder that `train` reads, for tasks that need prepared data.
 //
 //   TaskReport r = run_prepare({.dataset = "Dataset001", .work = "work"}, context);
 #pragma once

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/ops/op_table.h"
-#include "pipelines/engine/host_memory.h"
 
 namespace voxshard {
 namespace {
@@ -36,7 +35,7 @@ nlohmann::ordered_json first_difference_json(const EquivalenceReport& report) {
   return json;
 }
 
-/// Of each name of a list one string.
+/// Returns the names as an array, also when there are none.
 nlohmann::ordered_json names_json(const std::vector<std::string>& names) {
   return names.empty() ? nlohmann::ordered_json::array() : nlohmann::ordered_json(names);
 }
@@ -69,28 +68,25 @@ std::vector<Dims> grids_to_verify(const Shape& extents) {
   return grids;
 }
 
-VerifyReport run_verify(const VerifyOptions& options) {
-  WorkerPool pool(options.threads);
+VerifyReport run_verify(const VerifyOptions& options, const RunContext& context) {
   const ModelSpec& spec = options.spec;
-  // What takes most is the uncut network that keeps every value. Asked before anything of this size is made.
+  // The uncut network that keeps every value takes most memory. The budget is checked before anything of this size is
+  // made.
   const Cut whole{.mesh = {.partition = Dims::filled(spec.cut.mesh.partition.axes(), 1)},
                   .recompute = spec.cut.recompute,
                   .convolution = spec.cut.convolution};
-  require_within(host_budget(0, options.host_budget_bytes, ranks_here(options.transport)),
-                 build_graph(spec, options.extents, Phase::kTrain, spec.precision), op_table(), whole,
-                 {.keep_all = true});
+  require_within(context.step_budget(), build_graph(spec, options.extents, Phase::kTrain, spec.precision), op_table(),
+                 whole, {.keep_all = true});
   Equivalence uncut(
       {.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },
        .dtype = spec.precision,
        .cut = spec.cut,
        .oracle = options.oracle,
        .seed = options.seed,
-       .transport = options.transport,
-       .progress =
-           [&](const std::string& stage, std::int64_t done, std::int64_t total, const std::string& layer) {
-             if (options.progress != nullptr) options.progress->update(stage, done, total, layer);
-           }},
-      pool);
+       .transport = &context.transport(),
+       .progress = [&](const std::string& stage, std::int64_t done, std::int64_t total,
+                       const std::string& layer) { context.progress().update(stage, done, total, layer); }},
+      context.pool());
   VerifyReport total;
   for (const Dims& parts : options.grids.empty() ? std::vector<Dims>{spec.cut.mesh.partition} : options.grids) {
     Cut cut = spec.cut;

@@ -12,8 +12,8 @@
 namespace voxshard {
 namespace {
 
-constexpr std::int64_t kMostSide = 2048;       // more than is drawn
-constexpr std::int64_t kMostRanked = 1 << 20;  // voxels looked at for the percentiles
+constexpr std::int64_t kMostSide = 2048;       // more pixels than are drawn
+constexpr std::int64_t kMostRanked = 1 << 20;  // voxels used for the percentiles
 
 struct Grey {
   float low, high;
@@ -52,11 +52,11 @@ Tensor DrawnSample::view(const SamplePlane& plane, const Dims& padded, const Dim
   const int rows = is_image || plane.fixed_axis == 0 ? (is_image ? 0 : 1) : 0, columns = is_image                ? 1
                                                                                          : plane.fixed_axis == 2 ? 1
                                                                                                                  : 2;
-  // The voxel that the centre of the level's voxel lies in.
+  // Index of the sample's voxel that contains the centre of the level's voxel.
   const auto from_level = [&](int axis, std::int64_t at) { return (2 * at + 1) * padded[axis] / (2 * level[axis]); };
   const std::int64_t fixed = is_image ? 0 : from_level(plane.fixed_axis, plane.at);
   const bool inside = is_image || fixed < size[plane.fixed_axis];
-  // The part that is there, at its share of the level.
+  // Extent of the sample without padding, in voxels of the level.
   const auto share = [&](int axis) {
     return std::clamp<std::int64_t>((2 * size[axis] * level[axis] + padded[axis]) / (2 * padded[axis]), 1, level[axis]);
   };

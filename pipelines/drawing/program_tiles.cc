@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostKeys = 64;
 
-/// Cores that own and hold the same.
+/// One tile with the cores that own and hold the same boxes.
 struct Tile {
   Box own, held;
   std::vector<std::int64_t> cores;
@@ -32,7 +32,7 @@ Dims spatial(const Shape& shape) {
 
 Dims spatial_of(const Program& program, ValueId id) { return spatial(program.graph.node(id).type.shape); }
 
-/// The tiles of the first sample, by their first core.
+/// Returns the tiles of the first sample, sorted by their first core.
 std::vector<Tile> tiles_of(const Program& program, ValueId value) {
   const ValuePlan& plan = program.plan(value);
   std::vector<Tile> tiles;
@@ -50,13 +50,13 @@ std::vector<Tile> tiles_of(const Program& program, ValueId value) {
   return tiles;
 }
 
-/// Voxels of other cores below and above a tile along an axis; what lies outside the tensor is not counted.
+/// Returns the voxels of other cores below and above a tile along an axis; those outside of the tensor do not count.
 std::pair<std::int64_t, std::int64_t> halo(const Tile& tile, int axis, std::int64_t extent) {
   return {tile.own.begin[axis] - std::clamp<std::int64_t>(tile.held.begin[axis], 0, extent),
           std::clamp<std::int64_t>(tile.held.end(axis), 0, extent) - tile.own.end(axis)};
 }
 
-/// The widest of any tile, all axes and sides added.
+/// Returns the widest halo of any tile, summed over all axes and sides.
 std::int64_t widest_halo(const Program& program, ValueId value) {
   const Dims extents = spatial_of(program, value);
   std::int64_t widest = 0;
@@ -71,7 +71,7 @@ std::int64_t widest_halo(const Program& program, ValueId value) {
   return widest;
 }
 
-/// Forward values that are cut along space, targets left out.
+/// Returns the forward values that are cut along space, without targets.
 std::vector<ValueId> forward_values(const Program& program) {
   const Graph& graph = program.graph;
   const ValueId end = graph.backward_root == kNoValue ? graph.size() : graph.backward_root;
@@ -89,7 +89,7 @@ std::string size_text(const Dims& extents) {
   return joined(extents, " x ", [](std::int64_t e) { return std::to_string(e); });
 }
 
-/// The parts of the network by the first words of their names, as they stand in it.
+/// Returns the parts of the network, which are the first words of the values' names, in the network's order.
 std::vector<std::string> parts_of(const Program& program) {
   std::vector<std::string> parts;
   for (const ValueId id : forward_values(program)) {
@@ -116,7 +116,8 @@ std::vector<std::string> parts_of(const Program& program) {
                                       joined(parts, ", ") + "; or a layer as {stage} program names them");
 }
 
-/// "0-3,6,9": three and more that follow each other as a range; of many ranges the first, "15,31,... 42 in all".
+/// Returns "0-3,6,9": three or more consecutive cores as a range; for many ranges the first ones, "15,31,... 42 in
+/// all".
 std::string cores_text(const std::vector<std::int64_t>& cores) {
   constexpr int kMostRanges = 8;
   std::string text;
@@ -131,7 +132,7 @@ std::string cores_text(const std::vector<std::int64_t>& cores) {
   return text;
 }
 
-/// The rows and columns of a box.
+/// Returns the rows and columns of a box.
 Box plane_of(const Box& box, int rows, int columns) {
   return {{box.begin[rows + 1], box.begin[columns + 1]}, {box.extent[rows + 1], box.extent[columns + 1]}};
 }
@@ -184,7 +185,7 @@ std::string halo_text(const Tile& tile, const Dims& level) {
   return text.empty() ? "no halo" : "halo " + text;
 }
 
-/// What goes over the links for the value.
+/// Describes the exchange between cores for a value.
 std::string exchange_text(const Program& program, ValueId value) {
   for (const Instruction& instruction : program.instructions) {
     if (instruction.kind != InstructionKind::kExchange || instruction.value != value) continue;

@@ -116,7 +116,7 @@ TpuAssumption assume(const std::string& what, const TpuSpec& device, bool other_
 
 constexpr const char* kPaddedProducts = "samples that do not fill the 8 sublanes cost products too, not memory alone";
 
-/// What is assumed about the compiler and could be otherwise.
+/// Prices the rows under alternatives to the assumptions about the compiler.
 std::vector<TpuAssumption> assumptions(const TpuSpec& device, const std::vector<PlannedStep>& steps) {
   constexpr std::int64_t kAny = 1'000'000;
   std::vector<TpuAssumption> result;
@@ -148,12 +148,12 @@ void note_fitted_constants(TpuTables& tables, const TpuSpec& device, const std::
 double voxels(const PublishedStep& row) { return static_cast<double>(element_count(row.extents)); }
 double cores(const PublishedStep& row) { return static_cast<double>(row.spec.cut.mesh.cores()); }
 
-/// How much of the speed of row `a`'s cores is left on row `b`'s, from their seconds.
+/// Returns the speed per core of row `b` relative to row `a`, from their seconds.
 double efficiency(const PublishedStep& a, double a_seconds, const PublishedStep& b, double b_seconds) {
   return voxels(b) / voxels(a) * a_seconds / b_seconds / (cores(b) / cores(a));
 }
 
-/// What the table leaves open about two rows of one model.
+/// Adds the discrepancies that the table leaves unexplained about two rows of one model.
 void compare_rows(const TpuTableRow& a, const TpuTableRow& b, std::vector<std::string>& lines) {
   if (a.published.spec.model_name() != b.published.spec.model_name()) return;
   const double published = efficiency(a.published, a.published.seconds, b.published, b.published.seconds);
@@ -164,7 +164,8 @@ void compare_rows(const TpuTableRow& a, const TpuTableRow& b, std::vector<std::s
                   text(" (cut / uncut off by %+.1f %%)", 100 * (published / emulated - 1)));
 }
 
-/// The layout that the rows were priced by: chosen, for its opposite is far off the rows of 4 samples a core.
+/// Returns the text on the layout used for pricing: a choice, since its opposite is far off the rows with 4 samples per
+/// core.
 std::string padding_line(const TpuTables& tables) {
   const auto other = std::find_if(tables.assumptions.begin(), tables.assumptions.end(),
                                   [](const TpuAssumption& a) { return a.what == kPaddedProducts; });

@@ -1,6 +1,6 @@
-// `voxshard bench tpu-tables`: the step times that Cloud TPU's documentation published beside what the emulation says,
-// with what the emulation was fitted to. Honest only because the table says both: how far each row is off, and how far
-// it is off when the fitted constants are chosen without it.
+// `voxshard bench tpu-tables`: compares step times published in Cloud TPU's documentation with the emulation, and lists
+// the rows to which the emulation was fitted. For an honest comparison the table gives two errors per row: with the
+// fitted constants, and with constants fitted without that row.
 //
 //   TpuTables tables = run_tpu_tables(progress);
 //   tables.rows[0].residual()      // emulated / published - 1
@@ -20,14 +20,14 @@ namespace voxshard {
 std::span<const PublishedStep> published_steps();
 
 struct EmulatedStep {
-  Recompute recompute = Recompute::kNone;  // beyond what fusions make again: the least with which the step fits
+  Recompute recompute = Recompute::kNone;  // besides values that fusions recompute: the least with which the step fits
   StepPrice price;
   double published_seconds = 0;
-  double leave_one_out_seconds = 0;  // with the constants that were fitted to this row chosen without it
-  std::vector<std::string> fitted;   // their keys
+  double leave_one_out_seconds = 0;  // with the constants of this row refitted without it
+  std::vector<std::string> fitted;   // keys of the constants that were fitted to this row
   std::string bound_by;              // feed, matrix, vector, memory, links, passes or overhead
   std::int64_t core_bytes = 0;       // of the fullest core, in the device's tiles, optimizer included
-  std::int64_t kept_core_bytes = 0;  // the same with the results kept that fusions make again
+  std::int64_t kept_core_bytes = 0;  // the same if the results that fusions recompute were kept
   std::int64_t usable_bytes = 0;
 
   bool fits() const { return core_bytes <= usable_bytes; }
@@ -43,29 +43,29 @@ struct TpuTableRow {
 struct FittedConstant {
   std::string device;
   Figure figure;
-  double refitted = 0;  // what the rows give now, in the figure's unit; the file should say the same
+  double refitted = 0;  // value fitted to the current rows, in the figure's unit; the file should hold the same
 };
 
-/// One replica of a model on more and more cores.
+/// One replica of a model on increasing numbers of cores.
 struct TpuWays {
   std::string model, extents;
   struct Row {
     Dims partition;
     StepPrice price;
-    double efficiency = 1;        // of the cores, against one core, though that may not fit: then it could not exist
+    double efficiency = 1;        // of the cores relative to one core, which is hypothetical if one core does not fit
     std::int64_t core_bytes = 0;  // of the fullest core, optimizer included
     bool fits = false;
   };
   std::vector<Row> rows;
 };
 
-/// The rows under another assumption than the device's.
+/// The rows under a different assumption from the device's.
 struct TpuAssumption {
   std::string what;
-  std::vector<double> residuals;           // of the rows, constants as in the file
-  std::vector<double> refitted_residuals;  // of the rows, all constants fitted again
-  std::string refitted;                    // those constants
-  bool fits = true;                        // every row without recomputation
+  std::vector<double> residuals;           // of the rows, with constants as in the file
+  std::vector<double> refitted_residuals;  // of the rows, with all constants refitted
+  std::string refitted;                    // the refitted constants, as text
+  bool fits = true;                        // true: every row fits without recomputation
 };
 
 struct TpuTables {
@@ -73,7 +73,7 @@ struct TpuTables {
   std::vector<TpuWays> ways;
   std::vector<FittedConstant> fitted_constants;
   std::vector<TpuAssumption> assumptions;
-  double least_unpack_bytes_s = 0;       // of a host: from this rate on no row waits for its hosts
+  double least_unpack_bytes_s = 0;       // rate of a host from which on no row waits for its hosts
   std::vector<std::string> unexplained;  // sentences
 };
 

@@ -18,7 +18,7 @@ Lowered lowered(Graph step, Cut cut, OptimizerKind optimizer, Recompute recomput
                          {.tiled = true, .optimizer_slots = Optimizer::slots({.kind = optimizer})});
 }
 
-/// What is fused into all its readers.
+/// Returns, per value, true when it is fused into all its readers.
 std::vector<bool> fused_values(const TpuSpec& device, const Program& program) {
   const Fusions fusions(device, program, op_table());
   std::vector<bool> fused;
@@ -88,14 +88,14 @@ TpuSpec refit(const TpuSpec& device, const Figure& figure, const std::vector<Pla
       rows.push_back(&step);
   if (constant == nullptr || rows.empty()) return device;
   TpuSpec fitted = device;
-  const auto excess = [&](double log_value) {  // sum of log(emulated / published); falls as the constant grows
+  const auto excess = [&](double log_value) {  // sum of log(emulated / published); decreases in the constant
     constant->set(fitted, std::exp(log_value) * constant->scale);
     double sum = 0;
     for (const PlannedStep* row : rows) sum += std::log(price_of(*row, fitted).step_s / row->published_seconds);
     return sum;
   };
   double low = std::log(constant->low), high = std::log(constant->high);
-  constexpr int kHalvings = 16;  // 9 natural logarithms over 2^16: to a ten-thousandth
+  constexpr int kHalvings = 16;  // an interval of 9 in the natural logarithm over 2^16: precise to about 1e-4
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
     (excess(middle) > 0 ? low : high) = middle;

@@ -1,5 +1,5 @@
-// The table of `voxshard bench tpu-tables` for people and for scripts: a line per published row, what was corrected in
-// it, the fitted constants, the rows under other assumptions, and what is left unexplained.
+// The table of `voxshard bench tpu-tables` for people and for scripts: a line per published row, its corrections, the
+// fitted constants, the rows under other assumptions, and unexplained discrepancies.
 //
 //   std::cout << tpu_tables_text(run_tpu_tables(progress));
 #pragma once

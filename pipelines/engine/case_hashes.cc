@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 using FileHashes = std::map<fs::path, std::string>;
 
-/// Of every file once.
+/// Hashes every file once, except those whose hash is known.
 FileHashes file_hashes(const std::vector<HashedCase>& cases, const std::function<std::string(const fs::path&)>& hash_of,
                        WorkerPool& pool, Progress& progress) {
   throw_if_stopped(progress);
@@ -47,7 +47,7 @@ std::vector<std::string> keys_of(const HashedCase& item, const FileHashes& hashe
   return keys;
 }
 
-/// Empty for a file that cannot be read.
+/// Returns the hash of a file, or an empty string when it cannot be read.
 std::string hash_if_readable(const fs::path& file) {
   try {
     return file_hash(file);

@@ -33,7 +33,7 @@ std::vector<char> CasePass::run(const CaseTurn& turn) {
         throw_if_stopped(progress);
         turn.body(i);
       });
-    } catch (const Stopped&) {  // the case is left to the next run
+    } catch (const Stopped&) {  // the next run processes the case
       return;
     }
     progress.update(stage_, ++done, total, ids_[at]);

@@ -1,5 +1,5 @@
-// One pass over the cases of a data set in parallel: each in its own error boundary, as many at once as the memory
-// holds, and shared out over the processes of the run, each of which then has the outcome of all.
+// One parallel pass over the cases of a data set. An error costs only its own case, as many cases run at once as the
+// memory holds, and the cases are divided among the processes of the run, each of which then has the outcome of all.
 //
 //   CasePass pass("prepare", ids, context, gate);
 //   const auto good = pass.run({.need = [&](std::int64_t i) { return plan_of(cases[i]); },
@@ -18,31 +18,32 @@
 
 namespace voxshard {
 
-/// What is done with a case, by its index.
+/// The functions that process a case, called with its index.
 struct CaseTurn {
-  std::function<ProcessPlan(std::int64_t)> need;  // what it takes, or refuses it
+  std::function<ProcessPlan(std::int64_t)> need;  // returns the memory that the case takes, or throws to refuse it
   std::function<void(std::int64_t)> body;
-  /// What the process that had the case gives the others of it, also when it failed; empty: nothing.
+  /// Returns the value that the process with the case sends to the others, also when the case failed; empty: nothing.
   std::function<nlohmann::ordered_json(std::int64_t)> value = {};
   /// Takes that value in the other processes, after all turns.
   std::function<void(std::int64_t, const nlohmann::ordered_json&)> take = {};
-  /// How much work it is, in any unit, for the shares of the processes: from headers. Empty: cases count alike.
+  /// Returns the amount of work, in any unit and from headers alone, by which cases are divided among the processes.
+  /// Empty: all cases count the same.
   std::function<std::int64_t(std::int64_t)> size = {};
 };
 
 class CasePass {
  public:
-  /// `mark`: behind a failure in the log; null: failures are not logged.
+  /// `mark` follows each failure in the log; null: failures are not logged.
   CasePass(const char* stage, std::vector<std::string> ids, const RunContext& context, MemoryGate& gate,
            const char* mark = " [quarantined]")
       : stage_(stage), ids_(std::move(ids)), context_(context), gate_(gate), mark_(mark) {}
 
-  /// Returns for each case whether its body came to its end, in every process the same. Errors: those that are not of
-  /// one case; kInput where processes see other cases.
+  /// Returns for each case 1 when its body completed, else 0; the same in every process. Errors: those that do not
+  /// belong to one case; kInput when the processes see different cases.
   std::vector<char> run(const CaseTurn& turn);
-  /// Of all cases, in their order.
+  /// Returns the failures of all cases, in the order of the cases.
   const std::vector<CaseFailure>& failures() const { return failures_; }
-  /// Whether somebody asked for a stop, in any process: then cases may be missing.
+  /// True when a stop was requested in any process: cases may then be missing.
   bool stopped() const { return stopped_; }
 
  private:

@@ -15,7 +15,7 @@ namespace {
 std::int64_t size_or_zero(const std::function<std::int64_t(std::int64_t)>& size, std::int64_t i) {
   try {
     return size(i);
-  } catch (const Error&) {  // the rank that takes it says why
+  } catch (const Error&) {  // the rank that gets the case reports the error
     return 0;
   }
 }

@@ -1,4 +1,4 @@
-// Which rank takes which case of a data set: decided by rank 0 from sizes, the same on all.
+// Assigns each case of a data set to a rank. Rank 0 decides from the sizes; all ranks get the same assignment.
 //
 //   share_out({9, 1, 5, 4}, 2)                    // {0, 0, 1, 1}: 10 and 9
 //   CaseShares shares = share_cases(transport, ids, [&](std::int64_t i) { return bytes_of(cases[i]); });
@@ -14,8 +14,8 @@
 
 namespace voxshard {
 
-/// The rank of each case: the largest first, each to the rank that has least so far, of equal ones the lower. A case of
-/// size 0 counts as one of 1.
+/// Returns the rank of each case. Cases are assigned from the largest to the smallest, each to the rank with the
+/// smallest sum so far, the lower rank on a tie. Size 0 counts as 1.
 std::vector<int> share_out(const std::vector<std::int64_t>& sizes, int ranks);
 
 struct CaseShares {
@@ -23,8 +23,8 @@ struct CaseShares {
   std::vector<std::int64_t> mine(int rank) const;
 };
 
-/// `size`: of a case, asked on rank 0 alone; an Error counts as 0. Not asked of one rank. Errors: kInput on a rank that
-/// sees other cases than rank 0 does.
+/// `size` returns the size of a case. Only rank 0 calls it, and not at all when there is one rank; an Error counts as
+/// 0. Errors: kInput on a rank that sees other cases than rank 0 does.
 CaseShares share_cases(Transport& transport, const std::vector<std::string>& ids,
                        const std::function<std::int64_t(std::int64_t)>& size);
 

@@ -5,16 +5,16 @@
 namespace voxshard {
 namespace {
 
-constexpr int kSampleTag = kMessageTags + 16, kFoundTag = kSampleTag + 1;  // above those of libcore/runtime
+constexpr int kSampleTag = kMessageTags + 16, kFoundTag = kSampleTag + 1;  // above the tags of libcore/runtime
 
-/// The most that a core packs: of each element that it holds, of 2 bytes at least, up to 64 (a box that was found), or
-/// some numbers per class and sample.
+/// The most bytes that a core may pack: 64 (a detected box) for each element that it holds, which has at least 2 bytes,
+/// and 2^28 for numbers per class and sample.
 std::int64_t most_packed_bytes(const Footprint& bytes, std::int64_t core) {
   constexpr std::int64_t kOfAByte = 32, kOfClasses = std::int64_t{1} << 28;
   return kOfClasses + kOfAByte * bytes.core(static_cast<std::size_t>(core));
 }
 
-/// Messages to others; those that are under way when an error ends it are dropped.
+/// Messages to other ranks. Messages still under way when an error destroys the object are dropped.
 class Sending {
  public:
   explicit Sending(Transport& transport) : transport_(transport) {}
@@ -37,11 +37,11 @@ class Sending {
 };
 
 struct OwnBox {
-  std::size_t core = 0;  // of a replicated value the first of its rank
+  std::size_t core = 0;  // for a replicated value, the first core of its rank
   Box box;
 };
 
-/// What a rank holds of a value, without empty boxes.
+/// Returns the boxes of a value that a rank holds, without empty ones.
 std::vector<OwnBox> boxes_of(const Program& program, ValueId id, int rank, int ranks) {
   const std::int64_t cores = program.mesh().cores();
   const Ranks place{rank, ranks};
@@ -59,7 +59,7 @@ std::span<std::byte> bytes_of(const Tensor& tensor) {
   return {tensor.data(), static_cast<std::size_t>(tensor.bytes())};
 }
 
-/// So many pieces at a time as there are workers to fill them.
+/// Fills and sends boxes piece by piece, as many pieces at a time as there are workers.
 void send_boxes(Session& session, const std::vector<OwnBox>& boxes, DType dtype, int to, const FillBox& fill) {
   std::vector<Box> pieces;
   for (const OwnBox& own : boxes)
@@ -131,7 +131,7 @@ void feed_from_first(Session& session, CoreSet& cores, ValueId id, const FillBox
       send_boxes(session, boxes_of(program, id, to, transport.ranks()), dtype, to, fill);
     return;
   }
-  cores.feed(id, [](const TensorView&) {});  // it is noted as fed; what it holds comes now
+  cores.feed(id, [](const TensorView&) {});  // marks the input as fed; its content is received below
   for (const OwnBox& own : boxes_of(program, id, transport.rank(), transport.ranks())) {
     const TensorView view = cores.owned(id, own.core);
     for (const Box& piece : pieces_of(own.box, dtype_bytes(dtype))) {

@@ -1,10 +1,10 @@
-// Samples on their way from rank 0 to the cores of all ranks, and what cores found on its way back: box by box, so that
-// no rank but the first holds more than its own boxes, and the first nothing of what others compute.
+// Sends samples from rank 0 to the cores of all ranks, and the results of the cores back to rank 0. Both travel box by
+// box: the other ranks hold only their own boxes, and rank 0 holds nothing of what other ranks compute.
 //
 //   feed_from_first(session, cores, image, [&](const TensorView& box) { ... });   // `fill` is called on rank 0 only
-//   gather_from_cores(session, cores, pack, take);                                // `take` likewise
+//   gather_from_cores(session, cores, pack, take);                                // so is `take`
 //
-// All ranks know all boxes from the program: samples travel without their sizes. Called by
+// All ranks know all boxes from the program, so samples are sent without their sizes. Called by
 // pipelines/engine/core_runs.h.
 #pragma once
 
@@ -19,28 +19,28 @@ namespace voxshard {
 
 /// Writes a box, or a part of one, of an input. Threads: several at once.
 using FillBox = std::function<void(const TensorView& box)>;
-/// What is wanted of a core of this rank, after a run. Threads: several cores at once.
+/// Serialises the result of a core of this rank after a run. Threads: several cores at once.
 using PackCore = std::function<std::vector<std::byte>(std::size_t core)>;
-/// On rank 0 what pack gave of a core of any rank. Threads: several cores at once.
+/// Takes, on rank 0, the bytes that PackCore returned for a core of any rank. Threads: several cores at once.
 using TakeCore = std::function<void(std::size_t core, std::span<const std::byte> bytes)>;
 
-/// A box is sent in pieces of at most so many bytes, or of one row.
+/// The largest piece of a box in one message, bytes; a single row may be larger.
 inline constexpr std::int64_t kPieceBytes = 1 << 22;
-/// The box in such pieces, in the order in which they are sent.
+/// Splits a box into such pieces, in the order in which they are sent.
 std::vector<Box> pieces_of(const Box& box, std::int64_t element_bytes, std::int64_t most_bytes = kPieceBytes);
-/// What rank 0 holds of boxes on their way to others.
+/// The bytes of boxes on their way to other ranks that rank 0 holds.
 inline std::int64_t feeding_bytes(int workers) { return workers * kPieceBytes; }
 
-/// The samples of a batch of which a rank's cores hold more than labels.
+/// Returns the range of samples of a batch of which a rank's cores hold more than labels.
 Interval samples_of(const Program& program, const Ranks& place);
 
-/// Feeds input `id` on all ranks, which all call it. `fill` is called on rank 0 alone, for the boxes of its cores and
-/// for pieces of those of others. Errors: RankFailed; those of `fill`.
+/// Feeds input `id` on all ranks; all ranks call it. `fill` is called on rank 0 only, for the boxes of its own cores
+/// and for pieces of the boxes of other ranks. Errors: RankFailed; those of `fill`.
 void feed_from_first(Session& session, CoreSet& cores, ValueId id, const FillBox& fill);
 
-/// Packs what each core of this rank has found; on rank 0 `take` gets that of every core of all ranks, own ones and
-/// those of other ranks one after another. All ranks call it. Returns the bytes that this rank packed. Errors:
-/// RankFailed; those of `pack` and `take`.
+/// Packs the result of each core of this rank and gathers the results on rank 0, where `take` gets those of its own
+/// cores and then, one after another, those of the other ranks. All ranks call it. Returns the bytes that this rank
+/// packed. Errors: RankFailed; those of `pack` and `take`.
 std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const PackCore& pack, const TakeCore& take);
 
 }  // namespace voxshard

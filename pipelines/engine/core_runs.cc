@@ -12,7 +12,8 @@
 namespace voxshard {
 namespace {
 
-constexpr const char *kPlan = "plan", *kRun = "run", *kEnd = "end", *kStop = "stop";  // what rank 0 broadcasts
+constexpr const char *kPlan = "plan", *kRun = "run", *kEnd = "end",
+                     *kStop = "stop";  // the requests that rank 0 broadcasts
 
 void broadcast_request(Session& session, const char* kind, Phase phase = Phase::kPredict,
                        const nlohmann::json& sizes = {}, const nlohmann::json& note = {}) {
@@ -28,8 +29,9 @@ Phase phase_of(const nlohmann::json& request) {
   return static_cast<Phase>(phase);
 }
 
-/// The core set for a size, once every rank has its own and none was asked to stop; else null on all of them, and `why`
-/// is set: Stopped, or the memory that a rank was refused. A single process checks for a stop within the run.
+/// Returns the core set for a size once every rank has its own and none was asked to stop. Otherwise returns null on
+/// all ranks and sets `why` to Stopped or to the memory error of a rank. A single process checks for a stop within the
+/// run.
 CoreSet* agreed_cores(Session& session, const Shape& extents, Phase phase, std::exception_ptr& why) {
   constexpr std::int64_t kStops = -1, kRefused = 0, kReady = 1;
   Transport& transport = session.transport();
@@ -56,7 +58,7 @@ CoreSet* agreed_cores(Session& session, const Shape& extents, Phase phase, std::
   return nullptr;
 }
 
-/// Every rank fills the boxes of its own cores.
+/// Fills the inputs of the cores of this rank.
 void feed_own_boxes(CoreSet& cores, const CoreWork& work, const nlohmann::json& note) {
   const Graph& graph = cores.executable().program.graph;
   for (ValueId id = 0; id < graph.size(); ++id) {
@@ -65,7 +67,7 @@ void feed_own_boxes(CoreSet& cores, const CoreWork& work, const nlohmann::json& 
   }
 }
 
-/// Feeds, runs and gathers, alike on all ranks. Returns the bytes that this rank serialised.
+/// Feeds, runs and gathers; all ranks do the same. Returns the bytes that this rank serialised.
 std::int64_t run_together(Session& session, CoreSet& cores, const CoreWork& work, const CoreRun& run) {
   if (work.load) work.load(run.note, cores.executable().program);
   if (work.fill)
@@ -82,7 +84,7 @@ std::int64_t run_together(Session& session, CoreSet& cores, const CoreWork& work
   return bytes;
 }
 
-/// The sizes that a rank other than 0 refuses, each with its error as told() writes it.
+/// Serialises the sizes that a rank other than 0 refuses, each with its error (serialise_error()).
 std::string refusals(const PlannedBytes& planned) {
   nlohmann::json list = nlohmann::json::array();
   for (const auto& [extents, error] : planned.refused) list.push_back({shape_json(extents), serialise_error(error)});
@@ -97,7 +99,7 @@ void add_refusals(PlannedBytes& planned, const std::string& text, const std::str
   }
 }
 
-/// What a rank other than 0 does until rank 0 ends. Returns what it took at its widest moment.
+/// Serves the requests of rank 0, on another rank, until rank 0 ends. Returns the memory used at the peak.
 ProcessPlan take_part(Session& session, const CoreWork& work, const PredictingProcess& process) {
   PlannedBytes planned;
   ProcessPlan most = base_plan(process.base_bytes);
@@ -178,7 +180,7 @@ PlannedBytes plan_runs(Session& session, const std::set<Shape>& sizes, Phase pha
     for (const Shape& extents : sizes) list.push_back(shape_json(extents));
     broadcast_request(session, kPlan, phase, list);
   }
-  // Others wait for this rank's answer: it stops behind it.
+  // The other ranks wait for this rank: it checks for a stop after the exchange.
   PlannedBytes planned = planned_sizes(session, sizes, phase, process, alone ? progress.stop_check() : StopCheck());
   if (!alone) {
     const std::vector<std::string> all = gather_texts(transport, "");

@@ -1,5 +1,5 @@
-// Runs of a core set by all processes of a command. Rank 0 coordinates: it lists and decodes inputs, decides which
-// error costs an input and which ends the batch, and writes. The other ranks take part: they plan the sizes that rank 0
+// Runs a core set in all processes of a command. Rank 0 coordinates: it lists and decodes inputs, decides which error
+// costs an input and which ends the batch, and writes. The other ranks take part: they plan the sizes that rank 0
 // names, run their cores when it does, and end with it.
 //
 //   const CoreWork work{.serialise = values_of_cores<BoxCandidate>(find)};     // the same on all ranks
@@ -19,13 +19,13 @@
 
 namespace voxshard {
 
-/// Serialises what a core of this process found in a run. Threads: several cores at once.
+/// Serialises the result of a core of this process. Threads: several cores at once.
 using SerialiseCore =
     std::function<std::vector<std::byte>(const nlohmann::json& note, const CoreSet& cores, std::size_t core)>;
 
-/// What every process does for its own cores in a run; `note` is that of the run (CoreRun). Functions may be empty.
+/// The functions that every process calls for its own cores in a run; `note` is CoreRun::note. Functions may be empty.
 struct CoreWork {
-  /// Makes ready what `fill` reads.
+  /// Loads the data that `fill` reads.
   std::function<void(const nlohmann::json& note, const Program& program)> load = {};
   /// Fills the box of an input of a core. Empty: rank 0 has the sample and sends the boxes.
   std::function<void(const nlohmann::json& note, const InputInfo& input, const TensorView& box)> fill = {};
@@ -38,22 +38,21 @@ struct CoreWork {
 /// One run of a core set.
 struct CoreRun {
   Shape extents;                   // N and the spatial axes
-  nlohmann::json note = {};        // what CoreWork has to know of the run on all ranks
+  nlohmann::json note = {};        // information about the run for CoreWork on all ranks
   FillBox fill = {};               // fills boxes of the input "image" where CoreWork::fill is empty
   std::function<void()> fed = {};  // called when the sample is not read again
-  TakeCore take = {};              // takes what CoreWork::serialise gave for a core
+  TakeCore take = {};              // takes the bytes that CoreWork::serialise returned for a core
 };
 
-/// Runs the cores of all ranks once. Rank 0 calls it within coordinate(). The core set that is returned holds
-/// replicated results. Errors: kBudget, or bad_alloc, when any rank is refused memory, which costs this run only;
-/// Stopped before the run when any of several ranks was asked to stop (Session::set_stop); EndsBatch for an error
-/// within the run.
+/// Runs the cores of all ranks once. Rank 0 calls it within coordinate(). The returned core set holds the replicated
+/// results. Errors: kBudget, or bad_alloc, when any rank is refused memory, which fails this run only; Stopped before
+/// the run when any of several ranks was asked to stop (Session::set_stop); EndsBatch for an error within the run.
 CoreSet& run_cores(Session& session, const CoreWork& work, const CoreRun& run);
 
 /// Runs `body` on rank 0 while the other ranks take part in its runs, and ends on all ranks when it ends. All ranks
 /// call it with the same work.
-///   process  in which this rank plans
-///   most     is set, on ranks other than 0, to what they took at the widest moment; may be null
+///   process  the process whose memory this rank plans with
+///   most     set, on ranks other than 0, to the memory that they used at the peak; may be null
 /// Errors: those of `body`; Stopped on all ranks; RankFailed.
 void coordinate(Session& session, const CoreWork& work, const PredictingProcess& process,
                 const std::function<void()>& body, ProcessPlan* most = nullptr);
@@ -61,7 +60,7 @@ void coordinate(Session& session, const CoreWork& work, const PredictingProcess&
 /// Plans a run at every size on all ranks and logs the largest, so that a size over the budget of any rank is refused
 /// before the first file. Rank 0 calls it within coordinate(). Sessions keep as many of the plans as fit.
 ///   sizes   N and the spatial axes
-///   inputs  what has these sizes, for the log: "12 images"
+///   inputs  the inputs of these sizes, for the log: "12 images"
 /// Errors: kBudget when no size is within the budget.
 PlannedBytes plan_runs(Session& session, const std::set<Shape>& sizes, Phase phase, const std::string& inputs,
                        const PredictingProcess& process, Progress& progress);

@@ -1,5 +1,5 @@
-// What each core found in a run as values of one type, on their way to rank 0: tasks give and take values, and no task
-// serialises bytes.
+// Sends the results of each core to rank 0 as values of one type: tasks return and take values, and none of them
+// serialises bytes itself.
 //
 //   CoreWork work{.serialise = values_of_cores<BoxCandidate>([](const nlohmann::json& note, const CoreSet& cores,
 //   std::size_t core) {
@@ -16,7 +16,7 @@
 
 namespace voxshard {
 
-/// Any number of values of one core; `note` is that of the run. Threads: several cores at once.
+/// Returns any number of values of one core; `note` is CoreRun::note. Threads: several cores at once.
 template <class Value>
 using ValuesOfCore =
     std::function<std::vector<Value>(const nlohmann::json& note, const CoreSet& cores, std::size_t core)>;
@@ -31,8 +31,8 @@ SerialiseCore values_of_cores(ValuesOfCore<Value> find) {
   };
 }
 
-/// Hands what a core found to `take`, on rank 0. Threads: several cores at once. Errors: kInternal for a part of a
-/// value.
+/// Passes the values of a core to `take`, on rank 0. Threads: several cores at once. Errors: kInternal when the bytes
+/// are no whole number of values.
 template <class Value>
 TakeCore take_values(std::function<void(std::size_t core, std::span<const Value> values)> take) {
   return [take = std::move(take)](std::size_t core, std::span<const std::byte> bytes) {

@@ -5,8 +5,8 @@
 namespace voxshard {
 namespace {
 
-/// `given_bytes`; where nobody gave them what is held and a share of what the machine has free, or 0, no limit, where
-/// nothing tells.
+/// Returns `given_bytes`; when these are 0, the held bytes plus a share of the machine's free memory, or 0 (no limit)
+/// where the system does not report free memory.
 std::int64_t given_or_free(std::int64_t given_bytes, std::int64_t held_bytes, int ranks_here) {
   if (given_bytes > 0) return given_bytes;
   const std::int64_t free = available_memory_bytes();
@@ -29,7 +29,5 @@ Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int rank
           .process_bytes = given_or_free(process_bytes, 0, ranks_here),
           .of_machine = process_bytes <= 0};
 }
-
-int ranks_here(const Transport* transport) { return transport != nullptr ? transport->ranks_here() : 1; }
 
 }  // namespace voxshard

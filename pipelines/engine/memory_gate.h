@@ -1,9 +1,9 @@
-// Lets cases in side by side as long as what they announce fits the memory of the process: two large scans wait for
-// each other where ten small ones run at once. What is written does not depend on it.
+// Admits cases to run at the same time as long as their plans fit the memory of the process: two large scans wait for
+// each other where ten small ones run at once. The outputs do not depend on it.
 //
 //   MemoryGate gate(left_of(host_bytes, base_bytes));
-//   const auto hold = gate.enter(plan);       // waits; given back at the end of the scope
-//   gate.widest();                            // for the report: what was inside at the widest moment
+//   const auto hold = gate.enter(plan);       // waits; released at the end of the scope
+//   gate.widest();                            // for the report: the plans that were inside at the peak
 #pragma once
 
 #include <condition_variable>
@@ -33,7 +33,7 @@ class MemoryGate {
     ProcessPlan plan_;
   };
 
-  /// Waits until `plan` fits beside what others hold. What is more than the limit waits until it is alone.
+  /// Waits until `plan` fits beside the plans that are held. A plan over the limit waits until it is alone.
   Hold enter(const ProcessPlan& plan) {
     const std::int64_t bytes = plan.total();
     std::unique_lock lock(mutex_);
@@ -46,7 +46,7 @@ class MemoryGate {
     return {*this, plan};
   }
   std::int64_t most_bytes() const { return most_bytes_; }
-  /// What was held at once when it was most.
+  /// Returns the plans that were held at once at the peak.
   ProcessPlan widest() const {
     const std::lock_guard lock(mutex_);
     return widest_;

@@ -1,5 +1,5 @@
-// The outputs of a prediction that goes into one JSON file: what may be written, and the list of what is left out,
-// which stands beside it under its name, since the folder may be anybody's.
+// The outputs of a prediction that goes into one JSON file: checks of what may be written, and the list of inputs that
+// are left out. The list lies beside the JSON and carries its name, since the folder may hold other files.
 //
 //   require_predicted_file(options, "the classes that a classifier predicts go", class_predictions_file());
 //   fs::path list = write_left_out(report, options.output);                // found.quarantine.csv beside found.json
@@ -10,21 +10,21 @@
 
 namespace voxshard {
 
-/// "found.quarantine.csv" for "found.json".
+/// Returns "found.quarantine.csv" for "found.json".
 std::filesystem::path quarantine_of(const std::filesystem::path& output);
 
-/// Errors: kUsage for an output that is no .json: "[predict] WHAT to a JSON file, got ...".
+/// Throws kUsage for an output that is no .json: "[predict] WHAT to a JSON file, got ...".
 void require_json_output(const PredictOptions& options, const std::string& what);
 
-/// Errors: as that, and as require_output_file for the output and its list.
+/// Checks the output, its quarantine list and its list of trained inputs before anything is written. Errors: those of
+/// require_json_output and require_output_file.
 void require_predicted_file(const PredictOptions& options, const std::string& what, const OutputKind& kind);
 
 /// Makes the folder of the output. Errors: kOutput.
 void make_folder_of(const std::filesystem::path& output);
 
-/// Writes the list, also over an old one that no longer holds; none where nothing is left out and none lies there. So
-/// with the list of what the run was trained on (seen_inputs.h).
-/// Returns its name. Errors: kOutput.
+/// Writes the quarantine list when an input is left out, or to replace an old list. Also writes the list of trained
+/// inputs (write_seen in seen_inputs.h). Returns the path of the quarantine list. Errors: kOutput.
 std::filesystem::path write_left_out(const PredictReport& report, const std::filesystem::path& output);
 
 }  // namespace voxshard

@@ -6,7 +6,7 @@
 namespace voxshard {
 namespace {
 
-/// What a rank other than 0 does: it runs the boxes of its cores, knows no input and writes nothing.
+/// Takes part on a rank other than 0, which runs the boxes of its cores, sees no input file and writes nothing.
 PredictReport take_part_in_prediction(TrainedRun run, const CoreWork& work, const RunContext& context) {
   const std::unique_ptr<Session> session = context.session(run);
   PredictReport report;
@@ -98,7 +98,8 @@ class PredictionLoop {
     }
   }
 
-  /// Errors: Stopped; what ends the batch.
+  /// Predicts a turn and leaves its inputs out on an error that costs only them. Errors: Stopped; those that end the
+  /// batch.
   void predict(const PredictionTurn& turn) {
     const auto failure = failure_of(b_.names_[turn.inputs.front()], {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
       throw_if_stopped(b_.progress);

@@ -1,7 +1,6 @@
-// The batch of `predict`, once for all tasks. A task lists its inputs, decodes one, runs it and writes what was found;
-// the batch owns what is the same for many: it plans every size before the first file, takes the inputs in turn, and
-// decides what costs an input and what ends the batch, how a stop ends it, what is reported and what every process of
-// the run does.
+// The batch of `predict`, the same for all tasks. A task lists its inputs, decodes one, runs it and writes its result.
+// The batch does the rest: it plans every size before the first file, takes the inputs in turn, decides which errors
+// cost one input and which end the batch, handles a stop, writes the report and runs the other processes of the run.
 //
 //   class Images : public Prediction { ... };
 //   return run_prediction(options, std::move(run), image_work(how), context,
@@ -19,18 +18,18 @@ namespace voxshard {
 
 /// Inputs that are predicted at once, at the same extents: a volume, an image, a video, or several small items.
 struct PredictionTurn {
-  Shape extents;                    // N and the spatial axes; empty where the header cannot be read: its turn says why
+  Shape extents;  // N and the spatial axes; empty where the header cannot be read: predict() reports why
   std::vector<std::size_t> inputs;  // indices in Prediction::names()
 };
 
-/// What the messages of a task call its inputs.
+/// The words for a task's inputs in messages.
 struct PredictionWords {
   std::string inputs;         // "12 images": plural
   std::string one = {};       // "case ", before a name in the log
   std::string in_total = {};  // "none of 12 images"; empty: as `inputs`
 };
 
-/// What a prediction runs in.
+/// The options, the trained run, the context and the report of one call of predict.
 class PredictionBatch {
  public:
   PredictionBatch(const PredictOptions& options, TrainedRun& run, const RunContext& context)
@@ -42,20 +41,20 @@ class PredictionBatch {
   Progress& progress;
   PredictReport report;
 
-  /// Once the task has listed its inputs.
+  /// Returns the session; available after the task has listed its inputs.
   Session& session() { return *session_; }
-  /// Once all sizes are planned.
+  /// Returns the planned bytes; available after all sizes are planned.
   const PlannedBytes& planned() const { return planned_; }
-  /// Errors: why the size was refused, if it was.
+  /// Throws the error with which a size was refused, if it was.
   void require_planned(const Shape& extents) const;
-  /// What the process takes now, beside others in turn.
+  /// Records the memory plan of the current turn; the report keeps the largest of all turns.
   void takes(const ProcessPlan& plan) { report.memory.plan = widest(report.memory.plan, plan); }
 
-  /// What cannot be used and is no input of Prediction::names() for that: listed and logged.
+  /// Lists and logs entries that cannot be used and are therefore not in Prediction::names().
   void list(const std::vector<CaseFailure>& unusable);
-  /// Input `i` of Prediction::names() was predicted, into `file`.
+  /// Records that input `i` of Prediction::names() was predicted into `file`.
   void done(std::size_t i, const std::filesystem::path& file, double seconds);
-  /// Input `i` costs itself: it is listed, and logged as "case NAME: why [quarantined]".
+  /// Leaves input `i` out: it is listed, and logged as "case NAME: why [quarantined]".
   void fail(std::size_t i, const std::string& code, const std::string& message);
 
  private:
@@ -69,38 +68,41 @@ class PredictionBatch {
   PlannedBytes planned_;
 };
 
-/// One call of predict for the inputs of one task. Rank 0 makes it and calls its functions in their order.
+/// One call of predict for the inputs of one task. Rank 0 makes it and calls its functions in the order below.
 class Prediction {
  public:
   virtual ~Prediction() = default;
   virtual PredictionWords words() const = 0;
-  /// Of every input that is to be predicted.
+  /// Returns the names of all inputs to predict.
   virtual std::vector<std::string> names() const = 0;
-  /// In the order in which they are predicted.
+  /// Returns the turns in the order in which they are predicted.
   virtual std::vector<PredictionTurn> turns() const = 0;
-  /// Of the inputs what is in memory already, planned by the task.
+  /// Returns the memory of inputs that are loaded already, as the task planned it.
   virtual ProcessPlan loaded() const { return {}; }
-  /// Opens the outputs. The sizes are planned.
+  /// Opens the outputs; called after the sizes are planned.
   virtual void begin() {}
-  /// One input that is predicted as it is read, a video: predict() is called once, does all of the batch's work and
-  /// reports it.
+  /// True for a single input that is predicted while it is read, a video: predict() is called once, does the work of
+  /// the whole batch and reports it.
   virtual bool is_one_stream() const { return false; }
-  /// Pieces of work for the progress, and whether predict() reports them itself; 0: the batch counts inputs.
+  /// Returns the number of work items for the progress, which predict() then reports itself; 0: the batch counts
+  /// inputs.
   virtual std::int64_t pieces() const { return 0; }
-  /// Decodes, runs and writes. Errors of kinds kInput and kBudget, and memory that the system refuses, cost the turn's
-  /// inputs that have no outcome yet; Stopped ends the batch before them; others end it with an error.
+  /// Decodes, runs and writes. On an error of kind kInput or kBudget, or when the system refuses memory, those inputs
+  /// of the turn that have no outcome yet are left out; Stopped ends the batch before them; any other error ends the
+  /// batch.
   virtual void predict(const PredictionTurn& turn) = 0;
-  /// An input failed that an earlier call may have predicted.
+  /// Drops what an earlier call may have predicted for an input that failed now.
   virtual void drop(std::size_t) {}
-  /// Writes the lists of what was left out where nothing could be predicted.
+  /// Writes the lists of left-out inputs when no input could be predicted.
   virtual void list_failures() {}
-  /// An error ends the batch: keeps what is whole.
+  /// Keeps the complete results when an error ends the batch.
   virtual void abandon() {}
-  /// Writes what was found until the end or a stop, and the report's text.
+  /// Writes the results up to the end or a stop, and the text of the report.
   virtual void finish() = 0;
 };
 
-/// Errors: kNoCase where no input could be predicted; kBudget where no size is within the budget; those of the task.
+/// Runs the batch; all processes call it. Errors: kNoCase when no input could be predicted; kBudget when no size is
+/// within the budget; those of the task.
 PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const CoreWork& work,
                              const RunContext& context,
                              const std::function<std::unique_ptr<Prediction>(PredictionBatch&)>& make);

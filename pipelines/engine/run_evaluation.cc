@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 const OutputKind kRunScores = {"scores of a run by voxshard evaluate", {".json"}, begins_with({R"({"loss":)"})};
 
-/// The rows of "loss_sums" that a core owns; nothing of replicated ones, which rank 0 has itself.
+/// Returns the rows of "loss_sums" that a core owns; empty when they are replicated, since rank 0 then has them itself.
 std::vector<std::byte> sums_of_core(const CoreSet& cores, std::size_t core) {
   const Program& program = cores.executable().program;
   const ValueId id = program.graph.outputs.at("loss_sums");
@@ -28,7 +28,8 @@ std::vector<std::byte> sums_of_core(const CoreSet& cores, std::size_t core) {
   return bytes;
 }
 
-/// Writes those rows into `sums`; cores that share a group have the same numbers of it. Returns what follows them.
+/// Writes the rows of a core into `sums`; cores that share a group have equal rows of it. Returns the bytes after the
+/// rows.
 std::span<const std::byte> take_sums(const Program& program, std::size_t core, std::span<const std::byte> bytes,
                                      const Tensor& sums) {
   const ValueId id = program.graph.outputs.at("loss_sums");
@@ -104,7 +105,7 @@ class EvaluationLoop {
     scores_.seconds = watch.seconds();
   }
 
-  /// Errors: kNoCase when the cases fill no batch; kBudget for a size over the budget.
+  /// Plans all batches. Errors: kNoCase when the cases fill no batch; kBudget for a size over the budget.
   void plan() {
     if (cases_.empty() || steps() == 0)
       throw Error(ErrorKind::kNoCase, "[evaluate] " + std::to_string(cases_.size()) + " cases do not fill a batch of " +
@@ -116,7 +117,7 @@ class EvaluationLoop {
                     " cases do not fill a batch of " + std::to_string(scores_.batch) + " and are dropped");
     std::set<Shape> sizes;
     for (std::int64_t step = 0; step < std::min(steps(), std::ssize(cases_));
-         ++step)  // then batches repeat, at the latest
+         ++step)  // after that many steps the batches repeat
       sizes.insert(task_.extents(cases_of(step)));
     const PlannedBytes planned = plan_runs(*session_, sizes, Phase::kEvaluate, std::to_string(steps()) + " batches",
                                            context_.predicting(), progress_);
@@ -125,7 +126,7 @@ class EvaluationLoop {
       scores_.memory = widest(scores_.memory, planned.held + planned.cores(extents) + task_.batch_plan(extents));
   }
 
-  /// The note of a run is its step. A core serialises its rows of the sums and then what the task found on it.
+  /// The note of a run is its step. A core serialises its rows of the sums, followed by the task's own results.
   CoreWork work() {
     CoreWork work;
     work.phase = Phase::kEvaluate;
@@ -168,7 +169,7 @@ class EvaluationLoop {
     return batch;
   }
 
-  /// By replica: the mean over its groups, of which a loss of single samples has several.
+  /// Returns the loss of each replica: the mean over its groups, of which a loss per sample has several.
   std::vector<double> losses(const TensorView& sums) const {
     const std::int64_t share = sums.extent()[0] / scores_.mesh.replicas;
     std::vector<double> losses;
@@ -216,7 +217,7 @@ TaskReport report_run_scores(const EvaluateOptions& options, TrainedRun run, con
                              RunEvaluation& evaluation) {
   require_output_file(options.summary, kRunScores, {.inputs = {options.predictions, options.references}});
   RunScores scores = evaluate_run(options, std::move(run), context, evaluation);
-  scores.memory -= base_plan(context.base_bytes());  // which the command adds
+  scores.memory -= base_plan(context.base_bytes());  // the command adds it
   if (!context.writes()) return {.memory = scores.memory};
   if (!options.summary.empty()) {
     if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());

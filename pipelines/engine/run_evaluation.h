@@ -1,6 +1,6 @@
-// Scores of a run on data, batch by batch, as TPUEstimator's evaluate computes them: a graph of the phase evaluation
-// gives the loss, a task its own scores. Batches are whole and follow the order of the cases; what is left of the data
-// is dropped, and with `steps` the data are repeated. Norms take their running statistics.
+// Scores of a run on data, batch by batch, as TPUEstimator's evaluate computes them: a graph of the evaluation phase
+// gives the loss, the task gives its own scores. Batches are whole and follow the order of the cases; cases that fill
+// no batch are dropped, and with `steps` the data are repeated. Norms use their running statistics.
 //
 //   class VolumeScores : public RunEvaluation { ... };
 //   return evaluate_run(options, std::move(run), context, [&](const TrainedRun& run) { return
@@ -22,45 +22,46 @@ struct NamedScore {
 };
 
 /// One evaluation of a run by one task. Every process of the run makes one; score() and totals() are called on rank 0
-/// alone.
+/// only.
 class RunEvaluation {
  public:
   virtual ~RunEvaluation() = default;
-  /// "dice_ce": what the loss is called.
+  /// Returns the name of the loss: "dice_ce".
   virtual std::string loss_name() const = 0;
-  /// How the task's own scores are averaged, as a part of a sentence: "accuracy over voxels"; after "loss over replicas
-  /// and batches".
+  /// Returns how the task's own scores are averaged: "accuracy over voxels"; it follows "loss over replicas and
+  /// batches, ".
   virtual std::string rule() const = 0;
-  /// The names of the cases, in their order.
+  /// Returns the names of the cases, in their order.
   virtual std::vector<std::string> cases() const = 0;
-  /// The cases that cannot be used and are left out.
+  /// Returns the cases that cannot be used and are left out.
   virtual std::vector<CaseFailure> failures() const { return {}; }
-  /// The cases that the run was trained on.
+  /// Returns the cases that the run was trained on.
   virtual SeenInputs seen(const TrainedOn& trained_on) const = 0;
 
-  /// The extents (N and the spatial axes) of a batch of these cases.
+  /// Returns the extents (N and the spatial axes) of a batch of these cases.
   virtual Shape extents(std::span<const std::size_t> cases) const = 0;
-  /// What a batch takes beside its core set.
+  /// Returns the memory that a batch takes beside its core set.
   virtual ProcessPlan batch_plan(const Shape& extents) const = 0;
-  /// Makes the samples of a batch ready, of which this process needs [begin, end). Errors: kInput names a case that
-  /// cannot be read.
+  /// Loads the samples [begin, end) of a batch, those that this process needs. Errors: kInput names a case that cannot
+  /// be read.
   virtual void load(std::span<const std::size_t> cases, std::int64_t begin, std::int64_t end, WorkerPool& pool) = 0;
-  /// Fills a core's box of an input. Threads: from several at once.
+  /// Fills a core's box of an input. Threads: several at once.
   virtual void fill(const InputInfo& input, const TensorView& box) const = 0;
-  /// The samples of the batch are not read again.
+  /// Releases the samples of the batch, which are not read again.
   virtual void unload() {}
 
-  /// What a core found beside the loss, serialised (values_of_cores()); empty: nothing. Threads: several cores at once.
+  /// Returns the function that serialises a core's results beside the loss (values_of_cores()); empty: there are none.
+  /// Threads: several cores at once.
   virtual SerialiseCore find() const { return {}; }
-  /// Takes that of every core of a batch. Threads: several cores at once.
+  /// Returns the function that takes these results of every core of a batch. Threads: several cores at once.
   virtual TakeCore take() { return {}; }
-  /// The loss of one group of samples from its row of "loss_sums" (see the kernels of the loss).
+  /// Returns the loss of one group of samples from its row of "loss_sums" (see the kernels of the loss).
   ///   sums  (1, sums per group) f64
   virtual double loss_of(const TensorView& sums) const = 0;
-  /// The task's own scores of the batch that was run last, always the same names.
+  /// Returns the task's own scores of the batch that was run last, always with the same names.
   ///   sums  all rows of "loss_sums"
   virtual std::vector<NamedScore> score(std::span<const std::size_t> cases, const TensorView& sums) = 0;
-  /// Those of all batches.
+  /// Returns the task's own scores over all batches.
   virtual std::vector<NamedScore> totals() const = 0;
 };
 
@@ -73,7 +74,7 @@ struct EvaluatedBatch {
 
 struct RunScores {
   std::filesystem::path checkpoint;
-  std::int64_t step = 0;  // of the training, at which it was saved
+  std::int64_t step = 0;  // training step at which the checkpoint was saved
   std::string loss_name, rule;
   Mesh mesh;
   std::int64_t batch = 0;
@@ -89,17 +90,17 @@ struct RunScores {
 nlohmann::ordered_json to_json(const RunScores& scores);
 std::string to_text(const RunScores& scores);
 
-/// All processes call it; the scores are those of rank 0 and on the others none. Errors: kNoCase when the data do not
-/// fill one batch; kConfig for a batch that the replicas cannot share, or processes that see other cases; kBudget;
+/// Evaluates a run; all processes call it, and only rank 0 gets scores. Errors: kNoCase when the data do not fill one
+/// batch; kConfig for a batch size that the replicas do not divide, or processes that see different cases; kBudget;
 /// Stopped.
 RunScores evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context,
                        RunEvaluation& evaluation);
 
-/// Errors: kUsage for a setting that was given and is not among `of_run`: it is for `predictions`, "label maps", alone.
+/// Throws kUsage for a given setting that is not among `of_run`, since it applies to `predictions` ("label maps") only.
 void require_settings_of_run(const EvaluateOptions& options, const std::set<std::string>& of_run,
                              const std::string& predictions);
 
-/// The same as the report of a command, which it writes to options.summary.
+/// Evaluates a run and returns the scores as the report of a command; also writes them to options.summary.
 TaskReport report_run_scores(const EvaluateOptions& options, TrainedRun run, const RunContext& context,
                              RunEvaluation& evaluation);
 

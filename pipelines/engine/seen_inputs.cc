@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All of its files are ones that were trained on: of a volume in two files the header alone may be that of others.
+/// True when all files of an input were trained on. All are needed: volumes in two files may share an equal header.
 bool was_trained_on(const TrainedOn& trained_on, const std::vector<std::string>& keys) {
   return !keys.empty() && std::ranges::all_of(keys, [&](const std::string& key) { return trained_on.contains(key); });
 }

@@ -1,10 +1,10 @@
-// Which inputs of a prediction the run was trained on: found by content, said, marked in a file beside the output, and
-// read again by evaluate.
+// Inputs of a prediction that the run was trained on: recognised by content, reported, listed in a file beside the
+// output, and read again by evaluate.
 //
 //   keep_wanted(images, {run.trained_on, o.held_out, report.seen, pool, progress}, [](const fs::path& image) {
 //     return HashedCase{.name = image.stem(), .files = {image}};
 //   });
-//   write_seen("found.json", seen);                       // found.trained_on.json; of a folder trained_on.json in it
+//   write_seen("found.json", seen);                       // found.trained_on.json; for a folder trained_on.json in it
 //   if (const auto seen = read_seen("found.json")) text = seen_text(*seen) + text;
 #pragma once
 
@@ -18,17 +18,17 @@ namespace voxshard {
 
 struct InputSieve {
   const TrainedOn& trained_on;
-  bool held_out = false;  // what was trained on is not predicted
-  SeenInputs& seen;       // is filled
+  bool held_out = false;  // true: inputs that were trained on are not predicted
+  SeenInputs& seen;       // output
   WorkerPool& pool;
   Progress& progress;
 };
 
-/// For each input whether it is to be predicted; says which of them were trained on. Errors: kNoCase when nothing is
-/// left.   Cost: reads every file once.
+/// Returns for each input 1 when it is to be predicted, else 0; fills sieve.seen and reports the inputs that were
+/// trained on. Errors: kNoCase when nothing is left.   Cost: reads every file once.
 std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<HashedCase>& inputs);
 
-/// Leaves in `items` what is to be predicted. `input_of` says what an item is made of.
+/// Removes from `items` those that are not to be predicted. `input_of` returns the files of an item as a HashedCase.
 template <class Item, class InputOf>
 void keep_wanted(std::vector<Item>& items, const InputSieve& sieve, const InputOf& input_of) {
   std::vector<HashedCase> inputs;
@@ -42,14 +42,15 @@ void keep_wanted(std::vector<Item>& items, const InputSieve& sieve, const InputO
 
 std::filesystem::path seen_file_of(const std::filesystem::path& output);
 OutputKind seen_file();
-/// Also over an old one that no longer holds; none where nothing was trained on and none lies there. Errors: kOutput.
+/// Writes the list of inputs that were trained on, replacing an old one. When there are none, writes no file and
+/// removes an old list. Errors: kOutput.
 void write_seen(const std::filesystem::path& output, const SeenInputs& seen);
-/// None where no such file stands beside the predictions. Errors: kInput for one that is broken.
+/// Reads the list beside the predictions; none when there is no such file. Errors: kInput for a broken file.
 std::optional<SeenInputs> read_seen(const std::filesystem::path& predictions);
 
-/// Only those of `names`: what is scored.
+/// Returns `seen` with the trained inputs reduced to `names`, the inputs that are scored.
 SeenInputs seen_among(SeenInputs seen, const std::vector<std::string>& names);
-/// The first line of scores, with its end; empty where nothing was trained on.
+/// Returns the first line of a score text, with its line end; empty when no input was trained on.
 std::string seen_text(const SeenInputs& seen);
 
 }  // namespace voxshard

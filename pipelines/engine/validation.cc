@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The loop over the cases that validate, on rank 0.
+/// The loop over the validation cases, on rank 0.
 void validate_cases(Session& session, ValidationPass& pass, const std::function<void(const CaseFailure&)>& leave_out,
                     Progress& progress) {
   const std::vector<PredictionTurn> turns = pass.turns();
@@ -29,7 +29,7 @@ void validate_cases(Session& session, ValidationPass& pass, const std::function<
 
 Validation run_validation(Session& session, ValidationPass& pass,
                           const std::function<void(const CaseFailure&)>& leave_out, Progress& progress) {
-  session.release();  // the core set of the training
+  session.release();  // releases the core set of the training
   coordinate(session, pass.work(), {}, [&] { validate_cases(session, pass, leave_out, progress); });
   const Json scores = broadcast_json(session.transport(), [&] {
     const Validation result = pass.result();

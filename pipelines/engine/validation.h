@@ -1,5 +1,5 @@
-// Validation of a model while it trains: the cases that are held out are predicted in turn and scored by the task. Rank
-// 0 coordinates the runs of the cores; all processes get its score.
+// Validation of a model while it trains: the held-out cases are predicted in turn and scored by the task. Rank 0
+// coordinates the runs of the cores; all processes get its score.
 //
 //   class VolumeValidation : public ValidationPass { ... };
 //   Validation v = run_validation(session, pass, [&](const CaseFailure& f) { left_out.add(f, progress); }, progress);
@@ -12,45 +12,46 @@ namespace voxshard {
 
 struct Validation {
   double score = 0;              // 0 or more
-  std::vector<double> by_class;  // of what is to be found; NaN where the samples have none
+  std::vector<double> by_class;  // scores by class, without a background; NaN where the samples have none
 };
 
-/// One validation by one task. Every process makes one; all but work() is called on rank 0 alone.
+/// One validation by one task. Every process makes one; all functions but work() are called on rank 0 only.
 class ValidationPass {
  public:
   virtual ~ValidationPass() = default;
-  /// What every process does for its own cores.
+  /// Returns the work of every process for its own cores.
   virtual CoreWork work() const = 0;
-  /// The cases that are predicted at once, in the order in which they are predicted.
+  /// Returns the groups of cases that are predicted at once, in the order in which they are predicted.
   virtual std::vector<PredictionTurn> turns() const = 0;
-  /// The name of the case with that index in PredictionTurn::inputs.
+  /// Returns the name of the case with that index in PredictionTurn::inputs.
   virtual std::string name(std::size_t input) const = 0;
-  /// Decodes, predicts and counts the cases of a turn. Returns those that cannot be read, which do not count.
+  /// Decodes, predicts and scores the cases of a turn. Returns the cases that cannot be read, which do not count.
   virtual std::vector<CaseFailure> validate(Session& session, const PredictionTurn& turn) = 0;
   virtual Validation result() const = 0;
-  /// What is warned of when no case could be read: "images that validate can be read: the score of 0 says nothing".
+  /// Returns the end of the warning when no case could be read: "images that validate can be read: the score of 0 says
+  /// nothing".
   virtual std::string nothing_read() const = 0;
 };
 
-/// The session's core set is given back before and after. `leave_out` is told of every case that cannot be read.
-/// Errors: Stopped, by `progress` or the session; those of the pass.
+/// Runs a validation pass; the session's core set is released before and after. `leave_out` is called with every case
+/// that cannot be read. Errors: Stopped, by `progress` or the session; those of the pass.
 Validation run_validation(Session& session, ValidationPass& pass,
                           const std::function<void(const CaseFailure&)>& leave_out, Progress& progress);
 
-/// The entries of its data that a training leaves out, listed in the quarantine.csv of its run.
+/// The data entries that a training leaves out, listed in the quarantine.csv of its run.
 class LeftOut {
  public:
-  /// Those that are known before the training starts.
+  /// Sets the entries that are known before the training starts.
   void set(std::vector<CaseFailure> failures) { failures_ = std::move(failures); }
   std::int64_t count() const { return std::ssize(failures_); }
-  /// Writes the list into `run`, and again whenever an entry joins it.
+  /// Writes the list into `run`, and again whenever an entry is added.
   void write_to(const std::filesystem::path& run);
-  /// A case of the validation that cannot be read, once by its name; warns of it.
+  /// Adds a validation case that cannot be read, once per name, with a warning.
   void add(const CaseFailure& failure, Progress& progress);
 
  private:
   std::vector<CaseFailure> failures_;
-  std::set<std::string> unread_;  // names of cases of the validation
+  std::set<std::string> unread_;  // names of validation cases
   std::filesystem::path run_;     // empty: not written yet
 };
 

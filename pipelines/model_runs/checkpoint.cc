@@ -14,13 +14,13 @@ namespace {
 constexpr const char* kModel = "model/";
 constexpr const char* kOptimizer = "optimizer/";
 
-/// A step's loss, gradient norm, learning rate and seconds, or null.
+/// Returns true for a step's loss, gradient norm, learning rate and seconds, or null.
 bool is_unvalidated(const nlohmann::json& json) {
   return json.is_null() || (json.is_array() && json.size() == 4 &&
                             std::all_of(json.begin(), json.end(), [](const auto& value) { return value.is_number(); }));
 }
 
-/// The first tensor that holds a NaN or an infinity; null when none does.
+/// Returns the name of the first tensor that holds a NaN or an infinity; null when none does.
 const std::string* first_not_finite(const Parameters& tensors) {
   for (const auto& [name, tensor] : tensors) {
     if (tensor.dtype() != DType::kF32) continue;  // no other type is saved

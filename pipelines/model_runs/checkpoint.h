@@ -16,18 +16,17 @@ struct CheckpointState {
   nlohmann::json model = nlohmann::json::object();    // ModelSpec
   nlohmann::json prepare = nlohmann::json::object();  // PreparePlan
   nlohmann::json training =
-      nlohmann::json::object();  // what decides the trajectory: optimizer, sampling, steps, seed, cases
-  nlohmann::json content = nlohmann::json::object();     // a hash of what each case holds
-  nlohmann::json trained_on = nlohmann::json::object();  // TrainedOn of all that trained so far
-  nlohmann::json changes;  // of the data, that were accepted when the run went on (data_changes.h); null: none
+      nlohmann::json::object();  // settings that decide the result: optimizer, sampling, steps, seed, cases
+  nlohmann::json content = nlohmann::json::object();     // a hash of the content of each case
+  nlohmann::json trained_on = nlohmann::json::object();  // TrainedOn of all cases that were trained on so far
+  nlohmann::json changes;  // data changes that were accepted when the run was resumed (data_changes.h); null: none
   nlohmann::json machine = nlohmann::json::object();  // processor, instruction set, library versions
   std::int64_t step = 0;                              // steps done
-  double best_score = -1;                             // of the validations so far; -1: none
-  nlohmann::json
-      unvalidated;  // of a last step whose validation was stopped, what its row of results.csv says; else null
+  double best_score = -1;                             // best score of the validations so far; -1: none
+  nlohmann::json unvalidated;  // numbers for results.csv of a last step whose validation was interrupted; else null
 };
 
-/// `optimizer` may be empty (best checkpoints are for prediction). Errors: kOutput.
+/// Writes a checkpoint. `optimizer` may be empty (best checkpoints are for prediction). Errors: kOutput.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointState& state, const Parameters& parameters,
                      const Parameters& optimizer);
 
@@ -37,7 +36,8 @@ struct Checkpoint {
   Parameters optimizer;
 };
 
-/// Errors: kInput when it is missing, kCheckpoint when it is damaged, of another format or not one of ours.
+/// Reads a checkpoint. Errors: kInput when it is missing, kCheckpoint when it is damaged, of another format or not
+/// written by voxshard.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
 }  // namespace voxshard

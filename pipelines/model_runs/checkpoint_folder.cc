@@ -19,7 +19,7 @@ std::string step_name(std::int64_t step) {
   return text;
 }
 
-/// The step of "step-000400.safetensors"; none for any other name.
+/// Returns the step of "step-000400.safetensors"; none for any other name.
 std::optional<std::int64_t> step_of(const fs::path& file) {
   const std::string name = file.filename().string();
   if (!name.starts_with(kStep) || !name.ends_with(kEnding)) return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<std::int64_t> step_of(const fs::path& file) {
   return step;
 }
 
-/// Those with the name of their step, newest first.
+/// Returns the checkpoints that are named by their step, newest first.
 std::vector<fs::path> older_checkpoints(const fs::path& folder) {
   std::vector<std::pair<std::int64_t, fs::path>> found;
   std::error_code error;
@@ -45,7 +45,7 @@ std::vector<fs::path> older_checkpoints(const fs::path& folder) {
 fs::path beside(fs::path file) { return file.replace_extension(".json"); }
 
 void remove_checkpoint(const fs::path& file) {
-  std::error_code ignored;  // what cannot be removed does no harm
+  std::error_code ignored;  // a file that stays does no harm
   fs::remove(file, ignored);
   fs::remove(beside(file), ignored);
 }
@@ -115,7 +115,7 @@ std::optional<ValidCheckpoint> CheckpointFolder::load_newest() {
 void CheckpointFolder::save_last(const CheckpointState& state, const Parameters& parameters,
                                  const Parameters& optimizer) {
   if (last_step_ && *last_step_ < state.step) keep_last();
-  last_step_.reset();  // should writing fail, the old file keeps its name but is not kept twice
+  last_step_.reset();  // if writing fails, the old file keeps its name, and the next call does not keep it twice
   save_checkpoint(last_, state, parameters, optimizer);
   last_step_ = state.step;
   let_go(state.step);
@@ -125,7 +125,7 @@ void CheckpointFolder::save_best(const CheckpointState& state, const Parameters&
   save_checkpoint(folder_ / "best.safetensors", state, parameters, {});
 }
 
-/// A second name for the file, so that "last" is there until the new one replaces it.
+/// Gives last.safetensors a second name, so that "last" exists until the new file replaces it.
 void CheckpointFolder::keep_last() const {
   const fs::path kept = folder_ / step_name(*last_step_);
   std::error_code error;
@@ -135,7 +135,7 @@ void CheckpointFolder::keep_last() const {
   if (error)
     throw Error(ErrorKind::kOutput, "[output] cannot rename " + last_.string() + " to " + kept.string() + ": " +
                                         error.message() + "; check that the folder is writable");
-  fs::rename(beside(last_), beside(kept), error);  // for people; its absence does no harm
+  fs::rename(beside(last_), beside(kept), error);  // the JSON for people; it may be missing
 }
 
 void CheckpointFolder::let_go(std::int64_t step) {

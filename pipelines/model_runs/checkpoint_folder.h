@@ -1,5 +1,5 @@
-// The checkpoints that a run keeps, and which of them is used. The newest is always last.safetensors; before a newer
-// one takes that name, it gets the name of its step:
+// The checkpoints that a run keeps, and the choice of the one to use. The newest is always last.safetensors; before a
+// newer one takes that name, it gets the name of its step:
 //
 //   RUN/checkpoints/last.safetensors  best.safetensors  step-000400.safetensors  step-000300.safetensors
 //
@@ -18,7 +18,7 @@
 namespace voxshard {
 
 struct KeptCheckpoints {
-  std::int64_t last = 2;   // the newest ones, at least 1
+  std::int64_t last = 2;   // number of newest checkpoints, at least 1
   std::int64_t every = 0;  // and each whose step is a multiple of this; 0: none
 };
 
@@ -26,32 +26,34 @@ struct ValidCheckpoint {
   std::filesystem::path file;
   Checkpoint checkpoint;
   std::vector<std::filesystem::path> damaged;  // newer ones that cannot be used
-  std::vector<std::string> notes;              // what to tell: which were damaged and how
+  std::vector<std::string> notes;              // messages for the user: damaged checkpoints and the reasons
 };
 
-/// What to try, in this order: "best", "last" (then the older ones, newest first), or "auto": best, then as last.
-/// Only files that exist, but never none. Errors: kUsage for another name.
+/// Returns the files to try, in this order. `which`: "best", "last" (then the older ones, newest first), or "auto":
+/// best, then as last. Lists existing files, or one that is missing when none exists. Errors: kUsage for another name.
 std::vector<std::filesystem::path> checkpoint_files(const std::filesystem::path& folder, const std::string& which);
 
-/// The first of `files` that is whole. Errors: those of load_checkpoint for the first, naming the others when none is.
+/// Loads the first of `files` that is valid. Errors: when none is valid those of load_checkpoint for the first, which
+/// then also names the others.
 ValidCheckpoint load_first_valid(const std::vector<std::filesystem::path>& files);
 
 class CheckpointFolder {
  public:
   CheckpointFolder(std::filesystem::path folder, const KeptCheckpoints& kept);
 
-  /// Whether a run can go on from here.
+  /// True when there is a checkpoint to resume from.
   bool holds_run() const;
-  /// Throws an earlier run's away.
+  /// Removes the checkpoints of an earlier run.
   void remove_all() const;
-  /// The newest that is whole; none before the first was written. Errors: kCheckpoint, kInput when none of them can be
-  /// used.
+  /// Loads the newest valid checkpoint; none before the first was written. Errors: kCheckpoint, kInput when none of
+  /// them can be used.
   std::optional<ValidCheckpoint> load_newest();
 
-  /// Writes last.safetensors and lets go of what is no longer kept. At every moment a whole checkpoint is there.
+  /// Writes last.safetensors and removes checkpoints that are no longer kept. A whole checkpoint exists at every
+  /// moment.
   /// Errors: kOutput.
   void save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer);
-  /// Without the optimizer's state: it is for prediction. Errors: kOutput.
+  /// Writes best.safetensors without the optimizer's state, for prediction. Errors: kOutput.
   void save_best(const CheckpointState& state, const Parameters& parameters) const;
 
  private:
@@ -60,7 +62,7 @@ class CheckpointFolder {
 
   std::filesystem::path folder_, last_;
   KeptCheckpoints kept_;
-  std::optional<std::int64_t> last_step_;       // of last.safetensors, when it is known to be whole
+  std::optional<std::int64_t> last_step_;       // step of last.safetensors, when it is known to be valid
   std::vector<std::filesystem::path> damaged_;  // found when loading; removed once a newer one is there
 };
 

@@ -103,7 +103,7 @@ ModelSpec model_spec_from_json(const nlohmann::json& json, const ModelTable& mod
     return spec;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kCheckpoint, broken + e.what());
-  } catch (const Error& e) {  // a name or a partition
+  } catch (const Error& e) {  // from a name or a partition
     throw Error(ErrorKind::kCheckpoint, broken + e.what());
   }
 }

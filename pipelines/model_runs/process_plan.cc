@@ -121,7 +121,7 @@ std::string to_text(const ProcessReport& report) {
 void require_fits(const ProcessPlan& plan, std::int64_t most_bytes, ErrorKind kind, const std::string& what,
                   const std::string& fits) {
   if (most_bytes <= 0 || plan.total() <= most_bytes) return;
-  const char* option = kind == ErrorKind::kInput ? "host-memory" : "{host-memory}";  // a list of cases has no flags
+  const char* option = kind == ErrorKind::kInput ? "host-memory" : "{host-memory}";  // no braces in case lists
   throw Error(kind, "E_BUDGET",
               "[memory] " + what + " takes " + to_text(plan) + ", this process may take " + bytes_text(most_bytes) +
                   "; nothing was allocated. " + fits + ", or raise " + option);

@@ -1,11 +1,11 @@
-// What a run was trained on, by content, so that it is known again under another name and elsewhere; and which inputs
-// of a prediction are among it.
+// The data that a run was trained on, as content hashes, so that it is recognised under another name or path; and the
+// inputs of a prediction that are among it.
 //
 //   TrainedOn trained({file_hash("a.png"), file_hash("b.png")});
 //   trained.contains(file_hash("copy_of_b.png"))        // true
 //
-// A checkpoint carries it (CheckpointState::trained_on), predict asks it and marks what it finds, evaluate repeats
-// that.
+// A checkpoint stores it (CheckpointState::trained_on); predict marks inputs that it contains, and evaluate reports
+// these marks.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace voxshard {
 
-/// A set of content hashes, of which the first 64 bits are kept: of a million inputs against a million items one is
-/// mistaken by chance with a probability of 5e-8.
+/// A set of content hashes, of which the first 64 bits are kept: for a million inputs and a million items the
+/// probability of a false match is 5e-8.
 class TrainedOn {
  public:
   TrainedOn() = default;
@@ -35,16 +35,16 @@ class TrainedOn {
   std::vector<std::uint64_t> keys_;  // ascending, each once
 };
 
-/// Of the inputs of a prediction, by the names that evaluate finds them by: an item, a case, "17 a.png" of the image
-/// with the id 17.
+/// The inputs of a prediction that the run was trained on, by the names that evaluate uses: an item, a case, "17 a.png"
+/// for the image with the id 17.
 struct SeenInputs {
-  std::int64_t inputs = 0;              // in all
-  std::vector<std::string> trained_on;  // predicted though the run was trained on them
-  std::vector<std::string> left_out;    // not predicted, since it was
+  std::int64_t inputs = 0;              // number of all inputs
+  std::vector<std::string> trained_on;  // predicted although the run was trained on them
+  std::vector<std::string> left_out;    // not predicted, because the run was trained on them
   bool any() const { return !trained_on.empty() || !left_out.empty(); }
 };
 
-/// "trained_on" and "left_out_as_trained_on", the numbers.
+/// Adds the numbers "trained_on" and "left_out_as_trained_on".
 void add_counts(nlohmann::ordered_json& json, const SeenInputs& seen);
 
 }  // namespace voxshard

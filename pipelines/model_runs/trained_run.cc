@@ -20,7 +20,7 @@ ValidCheckpoint load_checkpoint_of(const TrainedRunOptions& options) {
   return load_first_valid(checkpoint_files(options.run / "checkpoints", options.checkpoint));
 }
 
-/// Extents that the model has a graph for.
+/// Returns small extents for which the model has a graph.
 Shape small_extents(const ModelSpec& spec) {
   constexpr std::int64_t kSmall = 16;
   Shape extents{1};
@@ -30,10 +30,10 @@ Shape small_extents(const ModelSpec& spec) {
   return extents;
 }
 
-constexpr std::size_t kMostSizesSought = 3;  // each takes some plans
+constexpr std::size_t kMostSizesSought = 3;  // each search makes some plans
 
-/// The spatial axes of a size that is halved along its longest axis until its plan is within the budget; none when
-/// nothing is.
+/// Halves a size along its longest axis until its plan is within the budget, and returns its spatial axes; none when no
+/// size fits.
 std::optional<Dims> smaller_size_that_fits(Session& session, Shape extents, Phase phase) {
   constexpr std::int64_t kStep = 32;  // a multiple that every model takes
   while (true) {
@@ -107,7 +107,7 @@ ProcessPlan PlannedBytes::cores(const Shape& extents) const {
   const auto found = fits.find(extents);
   if (found == fits.end()) return {};
   ProcessPlan plan = plan_of(found->second.run);
-  plan[MemoryPart::kWeights] = 0;  // held
+  plan[MemoryPart::kWeights] = 0;  // part of `held`
   return plan;
 }
 

@@ -39,7 +39,7 @@ double bowel_level(double u, double v) {
 }
 double bowel_texture(double u, double) { return std::sin(14 * u); }
 
-/// A smooth ellipse: what is not to be found.
+/// A smooth ellipse, which is no object to detect.
 double blob_level(double u, double v) { return ellipse(u, v, 0.75); }
 double blob_texture(double, double) { return 0; }
 
@@ -79,7 +79,7 @@ void place(Draw& draw, int count, bool objects, std::int64_t height, std::int64_
   }
 }
 
-/// Brightness before noise, and which pixels belong to the object last painted.
+/// Brightness before noise, and a mask of the object painted last.
 struct Canvas {
   std::int64_t height, width;
   std::vector<double> brightness;
@@ -126,7 +126,7 @@ Canvas tissue(Draw& draw, std::int64_t height, std::int64_t width, double magnif
   return canvas;
 }
 
-/// Tissue is a little red; noise is the same in all channels.
+/// Converts brightness to a colour image: tissue is slightly red, noise is the same in all channels.
 Tensor coloured(Draw& draw, const Canvas& canvas, RngKey noise) {
   const double tint[3] = {draw.between(1.02, 1.1), draw.between(0.92, 1.0), draw.between(0.86, 0.98)};
   Tensor pixels(DType::kU8, {canvas.height, canvas.width, 3});

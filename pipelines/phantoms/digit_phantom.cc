@@ -15,10 +15,10 @@ struct Point {
 };
 using Stroke = std::vector<Point>;
 
-constexpr int kPieces = 14;  // of an arc
+constexpr int kPieces = 14;  // line segments of an arc
 constexpr double kWobble = 0.035;
 
-/// Part of an ellipse; degrees from the right over the bottom.
+/// Part of an ellipse; degrees count from the right, clockwise.
 Stroke arc(Point centre, Point radius, double from, double to) {
   Stroke stroke;
   for (int i = 0; i <= kPieces; ++i) {
@@ -43,7 +43,7 @@ Stroke behind(Stroke first, const Stroke& second) {
   return first;
 }
 
-/// How a digit is written; every hand puts its points a little elsewhere.
+/// Returns the strokes of a digit with randomly shifted points, as different hands write it.
 std::vector<Stroke> strokes_of(int digit, Draw& draw) {
   const auto at = [&](double x, double y) {
     return Point{x + draw.between(-kWobble, kWobble), y + draw.between(-kWobble, kWobble)};
@@ -96,7 +96,7 @@ double distance_to(const Point& p, const Point& a, const Point& b) {
   return std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy);
 }
 
-/// From the unit square onto the image: turned, slanted, scaled and moved.
+/// The affine map from the unit square to the image: rotated, slanted, scaled and moved.
 struct Placing {
   double xx, xy, yy, yx, x0, y0;
   Placing(Draw& draw, double side) {
@@ -125,7 +125,7 @@ DigitPhantom make_digit_phantom(const DigitPhantomOptions& o) {
   const Placing placing(draw, side);
   for (Stroke& stroke : strokes)
     for (Point& p : stroke) p = placing.of(p);
-  const double half = side * draw.between(0.03, 0.065), soft = side / 28 * draw.between(0.6, 1.2);  // of a line
+  const double half = side * draw.between(0.03, 0.065), soft = side / 28 * draw.between(0.6, 1.2);  // of a line, px
   const double ink = draw.between(190, 255), ground = draw.between(0, 25), grain = draw.between(4, 18);
   auto* out = phantom.pixels.as<std::uint8_t>();
   for (int y = 0; y < o.side; ++y)

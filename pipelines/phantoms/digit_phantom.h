@@ -1,5 +1,5 @@
-// Generated digits, for demonstrations and tests: strokes of varied width, turned, slanted, scaled and moved, on a
-// noisy ground, as bright on dark as MNIST's.
+// Generated digits, for demonstrations and tests: strokes of varied width, rotated, slanted, scaled and moved, bright
+// on a dark noisy background, like MNIST's.
 //
 //   DigitPhantom p = make_digit_phantom({.seed = 0, .index = 13});    // p.label is 3
 #pragma once
@@ -12,7 +12,7 @@ namespace voxshard {
 
 struct DigitPhantomOptions {
   std::uint64_t seed = 0;
-  int index = 0;  // which digit: its label is index mod 10
+  int index = 0;  // number of the digit; its label is index mod 10
   int side = 28;  // pixels
 };
 

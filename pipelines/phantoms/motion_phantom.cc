@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kWaves = 12;
 
-/// Where the texture shows at a pixel what it showed at the returned place in frame 0.
+/// The motion of the texture: origin() returns the position in frame 0 of the texture at a pixel of a later frame.
 class Motion {
  public:
   Motion(std::int32_t label, double side, Draw& draw)

@@ -1,6 +1,6 @@
-// Generated clips of a random texture that moves or turns, for demonstrations and tests. A frame by itself says nothing
-// about the motion: the texture is a sum of plane waves of random direction and phase, whose law is the same wherever
-// it is moved and however it is turned.
+// Generated clips of a random texture that moves or rotates, for demonstrations and tests. A single frame contains no
+// information about the motion: the texture is a sum of plane waves of random direction and phase, whose distribution
+// does not change when it is moved or rotated.
 //
 //   MotionPhantom p = make_motion_phantom({.seed = 0, .index = 8});    // p.label is 2: "left"
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace voxshard {
 
-/// As labels count them; a turn is as it is seen, rows growing downwards.
+/// Names by label; the direction of rotation is the one seen on the screen, with rows growing downwards.
 inline constexpr std::array<const char*, 6> kMotionNames = {"clockwise", "counterclockwise", "left", "right", "up",
                                                             "down"};
 
 struct MotionPhantomOptions {
   std::uint64_t seed = 0;
-  int index = 0;  // which clip: its label is index mod 6
+  int index = 0;  // number of the clip; its label is index mod 6
   int side = 32;  // pixels
   int frames = 24;
 };

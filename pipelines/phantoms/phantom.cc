@@ -18,7 +18,7 @@ constexpr double kAir = -1000;
 // Several of the 48 ways in which scanners store a volume.
 constexpr const char* kOrientations[] = {"LPS", "RAS", "LAS", "RPI", "PIR", "ASL", "SPL", "LPI"};
 
-/// An organ whose HU hides a class: `hu` varies by `spread` from patient to patient.
+/// An organ with the same HU as a class: `hu` varies by `spread` from patient to patient.
 struct OrganRule {
   Solid solid;
   double hu, spread;
@@ -37,7 +37,8 @@ constexpr OrganRule kRightLobe = {{{-36, 3, -34}, {43, 42, 46}, 2.4}, 64, 6};
 constexpr Solid kLeftLobe = {{2, -24, -24}, {36, 21, 23}, 2};
 constexpr Solid kLungs[] = {{{-46, -2, 44}, {33, 43, 66}, 2.3}, {{48, -2, 44}, {31, 43, 66}, 2.3}};
 
-/// What a voxel holds while organs are painted over each other; the edge of each is `blur_mm` wide, as in a scanner.
+/// The content of a voxel while organs are painted over each other; the edge of each is `blur_mm` wide, as in a
+/// scanner.
 struct Paint {
   double hu = kAir;
   int label = kPhantomBackground;
@@ -65,7 +66,7 @@ OrganRule vary(const OrganRule& organ, Draw& draw) {
   return {solid, organ.hu + draw.between(-organ.spread, organ.spread), 0};
 }
 
-/// One patient: every number is drawn once, then hu and label are a function of the place.
+/// One patient: the random numbers are drawn once; after that HU and label are functions of the position.
 class Patient {
  public:
   Patient(Draw draw, const Vec3& spacing_mm) : draw_(draw) {
@@ -113,7 +114,7 @@ class Patient {
       Solid lesion{.centre = right_lobe_.solid.centre, .power = 2};
       const double side = two ? (i == 0 ? 21 : -21) : draw_.between(-12, 12);
       lesion.centre[0] += draw_.between(-9, 9), lesion.centre[1] += draw_.between(-9, 9), lesion.centre[2] += side;
-      // 5.6 voxels to each side along the coarsest axis that could be meant, in the frame before scaling
+      // 5.6 voxels to each side, also along the coarsest axis, in the frame before scaling
       for (int a = 0; a < 3; ++a) lesion.semi_mm[a] = std::max(draw_.between(16, 19), 5.6 * spacing_mm[a] / scale_);
       lesions_.push_back({lesion, right_lobe_.hu - draw_.between(36, 48), 0});
     }

@@ -1,6 +1,6 @@
 // Generated CT of a trunk, for demonstrations and tests without patient data: body with fat and muscle, lungs, liver
-// with lesions, spine; heart, spleen, kidneys, bowel, ribs, table and blanket share their HU with the classes to be
-// found, so that a threshold is not enough. Smooth shapes, deformed case by case; noise; varied spacing, size and
+// with lesions, spine; heart, spleen, kidneys, bowel, ribs, table and blanket have the same HU as the labelled classes,
+// so that a threshold is not enough. Smooth shapes, deformed from case to case; noise; varied spacing, size and
 // orientation.
 //
 //   Phantom p = make_phantom({.seed = 0, .index = 3});
@@ -17,7 +17,7 @@ namespace voxshard {
 
 struct PhantomOptions {
   std::uint64_t seed = 0;
-  int index = 0;      // which patient
+  int index = 0;      // number of the patient
   int subdivide = 1;  // 1: 48 to 80 voxels an axis; 2: twice as many, and so on
 };
 
@@ -31,8 +31,8 @@ enum PhantomLabel { kPhantomBackground, kPhantomLungs, kPhantomLiver, kPhantomLe
 /// "background", "lungs", "liver", "lesion", "spine".
 const std::vector<std::string>& phantom_label_names();
 
-/// The same options give the same voxels. Each lesion is at least 10 voxels across on every axis before the liver's
-/// edge cuts it. Cost: about 0.3 s and 2 MB at subdivide = 1.   Threads: any number at once.
+/// Generates a CT; the same options give the same voxels. Each lesion is at least 10 voxels across on every axis before
+/// the liver's edge cuts it. Cost: about 0.3 s and 2 MB at subdivide = 1.   Threads: any number at once.
 Phantom make_phantom(const PhantomOptions& options);
 
 /// "phantom_007".

@@ -18,12 +18,12 @@ namespace voxshard {
 
 using Vec3 = std::array<double, 3>;
 
-/// A sequence of random numbers from one key; the n-th number does not depend on who asks for the others.
+/// A sequence of random numbers from one key; the n-th number does not depend on other sequences.
 class Draw {
  public:
   explicit Draw(RngKey key) : key_(key) {}
   double between(double low, double high) { return low + (high - low) * rng_uniform(key_, next_++); }
-  /// `value` times a factor in [1 - part, 1 + part].
+  /// Returns `value` times a random factor in [1 - part, 1 + part].
   double near(double value, double part) { return value * between(1 - part, 1 + part); }
   Vec3 within(double radius_mm) {
     const double x = between(-radius_mm, radius_mm), y = between(-radius_mm, radius_mm);
@@ -35,7 +35,7 @@ class Draw {
   std::uint64_t next_ = 0;
 };
 
-/// As a semi-axis: the solid is a cylinder along this axis.
+/// A semi-axis of this length makes the solid a cylinder along this axis.
 inline constexpr double kEndless = 1e9;
 
 /// A superellipsoid: |x/a|^p + |y/b|^p + |z/c|^p <= 1; p = 2 is an ellipsoid, larger is boxier.
@@ -45,7 +45,7 @@ struct Solid {
   double power = 2;
 };
 
-/// About the distance to the surface along the ray from the centre, negative inside.
+/// Returns the approximate distance to the surface along the ray from the centre, negative inside.
 inline double distance_mm(const Solid& solid, const Vec3& p) {
   double sum = 0, square = 0;
   for (int a = 0; a < 3; ++a) {

@@ -11,9 +11,9 @@ namespace voxshard {
 namespace {
 
 constexpr std::int64_t kMostCores = 128;
-constexpr std::int64_t kUsualCores = 16;  // the most that one sample was cut over in the original's documentation
+constexpr std::int64_t kUsualCores = 16;  // most cores per sample in the original's documentation
 
-/// Of the original's slices, or those that a smaller device has.
+/// Returns the most cores to plan for: those of the original's largest slice, or of the device if it has fewer.
 std::int64_t most_cores(const Device& device) {
   const std::vector<std::int64_t> slices = device.slices();
   return slices.empty() ? kMostCores : std::min(kMostCores, slices.back());
@@ -23,7 +23,7 @@ std::int64_t usual_cores(const PlanOptions& o) {
   return std::min(std::max<std::int64_t>(kUsualCores, o.ranks), most_cores(*o.device.device));
 }
 
-/// Whether the plan is one of this machine's memory: its bytes are those of a run here, kernels included.
+/// True when the plan counts this machine's memory: its bytes are those of a run here, kernels included.
 bool in_process(const PlanOptions& o) {
   return !o.device.device->emulated() || o.host_budget_bytes > 0 || (o.for_run && o.core_budget_bytes > 0);
 }
@@ -45,7 +45,7 @@ PlanProblem problem_of(const PlanOptions& o, const Graph& graph) {
   return problem;
 }
 
-/// Of which only grids are looked at.
+/// Returns the range of core counts that the plan considers.
 std::string cores_text(const PlanOptions& o, const PlanProblem& problem) {
   if (o.exactly || o.ranks == 1) return (o.exactly ? "exactly " : "up to ") + std::to_string(problem.cores);
   return std::to_string(o.ranks) + " (one for each rank) to " + std::to_string(problem.cores);
@@ -85,8 +85,8 @@ std::string grid_text(const Candidate& c) {
                                       ", or a smaller size, batch or number of base filters");
 }
 
-/// On this machine the kernels' scratch and reordered weights count too: known once a candidate is bound to its
-/// kernels.
+/// Confirms the best candidate with its kernels: on this machine their scratch and reordered weights count too, and are
+/// known only once kernels are bound.
 void confirm_on_host(const PlanOptions& o, const PlanProblem& problem, PlanReport& report) {
   const std::size_t index = *report.best;
   Candidate& c = report.candidates[index];
@@ -95,7 +95,7 @@ void confirm_on_host(const PlanOptions& o, const PlanProblem& problem, PlanRepor
   set_bytes(problem, executable.bytes, c);
   if (c.fits()) return;
   c.largest = largest_allocations(executable.program, executable.memory, executable.bytes.widest(), 5);
-  // The next candidate recomputes more on the same grid, or is the first of another, which is priced already.
+  // The next candidate recomputes more on the same grid, or is the first of another grid and already priced.
   if (index + 1 < report.candidates.size() && report.candidates[index + 1].verdict == Verdict::kNotNeeded)
     price_candidate(problem, op_table(), *o.device.device, report.candidates[index + 1]);
 }

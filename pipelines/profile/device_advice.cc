@@ -16,12 +16,12 @@ std::string counted(std::int64_t number, const std::string& what) {
 std::int64_t cores_per_host(const TpuSpec& spec) { return spec.host_chips_x * spec.host_chips_y * spec.cores_per_chip; }
 
 struct ThinShare {
-  std::string layer;  // the thinnest
+  std::string layer;  // the layer with the fewest rows
   double rows = 0;
   int thin = 0, all = 0;  // instructions with products
 };
 
-/// The fewest rows of products that a core with work has in any forward or backward pass.
+/// Returns the fewest rows of products that a busy core has in any layer, forward or backward.
 ThinShare thinnest_share(const Program& program, const OpTable& ops, double tile) {
   ThinShare found;
   for (const Instruction& instruction : program.instructions) {
@@ -32,7 +32,7 @@ ThinShare thinnest_share(const Program& program, const OpTable& ops, double tile
     const OpContext op{node.attrs, types, node.type};
     const Shape& shape = def.driver < 0 ? node.type.shape : types[static_cast<std::size_t>(def.driver)].shape;
     const Products uncut = work_of(def, op, Box::whole(shape)).products;
-    if (uncut.count <= 0 || uncut.rows < tile) continue;  // the model's, not the cut's
+    if (uncut.count <= 0 || uncut.rows < tile) continue;  // due to the model, not to the cut
     ++found.all;
     double fewest = uncut.rows;
     for (const auto& blocks : instruction.blocks) {

@@ -26,7 +26,7 @@ std::optional<std::int64_t> cores_from_text(std::string_view text) {
   return cores;
 }
 
-/// What a device file may describe; a new kind of device is a row.
+/// A kind of device that a file may describe; a new kind is a row.
 struct DeviceKind {
   bool (*matches)(const nlohmann::json& json);
   std::shared_ptr<const Device> (*read)(const nlohmann::json& json, const std::string& file, const std::string& name);
@@ -114,7 +114,7 @@ std::string host_device_problem() {
            ": this machine counts as not measured. Run voxshard doctor again, or set VOXSHARD_HOST_DEVICE to a file "
            "of " +
            in_force;
-  } catch (const Error&) {  // damaged: said by those who read it
+  } catch (const Error&) {  // damaged: reported when it is read
     return "";
   }
 }

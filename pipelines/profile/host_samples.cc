@@ -33,12 +33,12 @@ std::vector<ProductGrid> product_grids(bool quick) {
   return grids;
 }
 
-/// The op at a point of a grid.
+/// Returns the use of the op at a point of the grid.
 OpUse product_at(const OpDef& def, DType type, const Window& window, const Point& p, ConvKernel kernel) {
   return def.sample.products({type, window, whole(p[0]), whole(p[1]), whole(p[2]), whole(p[3]), kernel});
 }
 
-/// The kernels that are chosen somewhere on the grid, at its largest rows.
+/// Returns the kernels that are chosen somewhere on the grid, at its largest rows.
 std::set<ConvKernel> chosen_kernels(const OpDef& def, DType type, const Window& window, const ProductGrid& grid) {
   if (def.choose == nullptr) return {ConvKernel::kAny};
   std::set<ConvKernel> kernels;
@@ -74,7 +74,7 @@ void add_products(std::vector<HostSamples>& all, const OpDef& def, const SampleO
     }
 }
 
-/// A cube of even edge that makes the op move about `bytes`.
+/// Returns a probe on a cube of even edge length for which the op moves about `bytes`.
 Probe sized_probe(const OpDef& def, DType type, std::int64_t channels, double bytes) {
   auto at = [&](std::int64_t edge) { return op_probe(def, def.sample.memory(type, {1, edge, edge, edge, channels})); };
   const double per_voxel = at(4).work.bytes / 64;

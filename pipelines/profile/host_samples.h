@@ -1,5 +1,5 @@
-// What `voxshard doctor` measures: for each op of a table (OpDef::sample) and stored type a grid of channels and sizes,
-// and for the engine's own copies the same.
+// The measurements of `voxshard doctor`: for each op of a table (OpDef::sample) and stored type a grid of channels and
+// sizes, and the same for the engine's own copies.
 //
 //   for (const HostSamples& s : host_samples(op_table(), {.quick = false}))
 //     for (point of s.table.axes) if (auto probe = s.use(point)) ... time it ...
@@ -15,8 +15,8 @@ namespace voxshard {
 struct HostSamples {
   using Point = std::array<double, RateTable::kMostAxes>;
   RateTable table;  // without values
-  /// What to time at a point; nothing where that would take too long or its kernel does not compute it (the nearest
-  /// smaller point stands for it, else the nearest larger).
+  /// Returns the probe to time at a point; nullopt where it would take too long or its kernel does not support it (the
+  /// nearest smaller point then replaces it, else the nearest larger).
   std::function<std::optional<Probe>(const Point&)> use;
 };
 
@@ -25,7 +25,7 @@ struct SampleOptions {
   double most_flops = 2e9;  // of one call
 };
 
-/// `ops` outlives the samples. An op without a sample is left out, and refused when a program with it is priced.
+/// `ops` must outlive the samples. An op without a sample is left out; pricing a program with it is then refused.
 std::vector<HostSamples> host_samples(const OpTable& ops, const SampleOptions& options);
 
 }  // namespace voxshard

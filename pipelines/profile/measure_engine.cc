@@ -12,7 +12,7 @@
 namespace voxshard {
 namespace {
 
-/// The lower quartile of `repeats` runs: what it takes when nothing else runs.
+/// Returns the lower quartile of `repeats` runs, which estimates the time on an idle machine.
 double quartile_seconds(int repeats, const std::function<void()>& body) {
   body();
   std::vector<double> seconds;
@@ -41,7 +41,7 @@ struct SmallSet {
   }
 };
 
-/// A chain of one-element ops over many cores is one segment of nothing but tasks.
+/// Measures the time per task with a chain of one-element ops over many cores: one segment that consists of tasks only.
 double task_seconds(WorkerPool& pool, double barrier_s) {
   constexpr std::int64_t kCores = 64;
   constexpr int kOps = 16;
@@ -52,11 +52,11 @@ double task_seconds(WorkerPool& pool, double barrier_s) {
   graph.outputs["y"] = x;
   SmallSet set(graph, {.partition = {1, kCores, 1, 1, 1}}, pool);
   const double seconds = quartile_seconds(40, [&] { set.cores.run(); });
-  // The prologue, which is empty, wakes the workers too. The workers hand out tasks in turn.
+  // The prologue is empty but wakes the workers too. The tasks are shared among the workers, hence the last factor.
   return std::max(1e-8, (seconds - 2 * barrier_s) / (kCores * kOps) * pool.workers());
 }
 
-/// Seconds of the only join of a graph.
+/// Returns the seconds of the only join of a graph.
 double join_seconds(const Graph& graph, std::int64_t cores, WorkerPool& pool) {
   SmallSet set(graph, {.partition = {1, cores, 1, 1, 1}}, pool);
   set.cores.run();
@@ -69,7 +69,7 @@ double join_seconds(const Graph& graph, std::int64_t cores, WorkerPool& pool) {
 
 constexpr std::int64_t kJoinCores = 8;
 
-/// Weight gradients: one task of 65536 elements for every worker (schedule.h).
+/// Measures joins of weight gradients: one task of 65536 elements per worker (schedule.h).
 double f32_join_rate(WorkerPool& pool, double barrier_s) {
   const Shape x = {1, kJoinCores, 2, 2, 256}, y = {1, kJoinCores, 2, 2, 256 * pool.workers()};
   Graph graph;
@@ -77,11 +77,11 @@ double f32_join_rate(WorkerPool& pool, double barrier_s) {
   const ValueId from = b.input("x", {DType::kF32, x}), to = b.input("y", {DType::kF32, y});
   const Window window{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   graph.outputs["w"] = b.op("conv_weight_grad", {from, to}, ConvWeightGradAttrs{window}, "w");
-  const double elements = 256.0 * 256.0 * kJoinCores;  // of one worker
+  const double elements = 256.0 * 256.0 * kJoinCores;  // per worker
   return elements / std::max(1e-7, join_seconds(graph, kJoinCores, pool) - barrier_s);
 }
 
-/// Statistics: one task.
+/// Measures joins of statistics: one task.
 double f64_join_rate(WorkerPool& pool, double barrier_s) {
   constexpr std::int64_t kChannels = 512;
   Graph graph;
@@ -104,7 +104,7 @@ double feed_rate(WorkerPool& pool, double barrier_s) {
   return static_cast<double>(sample.bytes()) / std::max(1e-7, seconds - barrier_s) / pool.workers();
 }
 
-/// SGD with momentum and the norm of all gradients, as a training step does.
+/// Measures SGD with momentum and the norm of all gradients, as in a training step.
 double update_rate(WorkerPool& pool, double barrier_s) {
   const Shape shape = {512 * pool.workers(), 1024};
   Graph graph;

@@ -1,4 +1,4 @@
-// What the engine takes around its kernels, measured on small core sets: barriers, tasks, joins, feeding, updates.
+// Measures the engine's overhead around its kernels on small core sets: barriers, tasks, joins, feeding, updates.
 //
 //   measure_engine(pool, rates);   // sets task_s and barrier_s, appends the tables "join", "feed" and "update"
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace voxshard {
 
-/// Wall time, lower quartile of many. Takes about a second.
+/// Measures wall time, the lower quartile of many runs. Takes about a second.
 void measure_engine(WorkerPool& pool, HostRates& rates);
 
 }  // namespace voxshard

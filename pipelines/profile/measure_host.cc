@@ -21,7 +21,7 @@ double thread_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Runs probes on every worker at once (or on one), each in memory of its own.
+/// Runs probes on every worker at once (or on one), each in its own memory.
 class Bench {
  public:
   explicit Bench(const MeasureOptions& options) : options_(options), pool_(options.threads) {
@@ -30,7 +30,7 @@ class Bench {
 
   WorkerPool& pool() { return pool_; }
 
-  /// Seconds per call of one worker, mean over the workers; `alone`: only one works.
+  /// Returns the seconds per call of one worker, mean over the workers; `alone`: only one worker runs.
   double seconds(const Probe& probe, bool alone = false) {
     reserve(probe.need);
     std::vector<double> took(memory_.size(), 0.0);
@@ -39,7 +39,7 @@ class Bench {
       const auto w = static_cast<std::size_t>(worker);
       if (probe.pack) probe.pack(*memory_[w]);
       const double start = thread_seconds();
-      probe.run(*memory_[w]);  // also fetches the memory and makes what the library makes on first use
+      probe.run(*memory_[w]);  // warm-up: touches the memory and lets the library initialise
       const double first = thread_seconds() - start;
       const int calls = static_cast<int>(std::clamp(options_.call_seconds / std::max(first, 1e-7), 1.0, 2000.0));
       const double again = thread_seconds();
@@ -79,7 +79,7 @@ class Bench {
 
 double amount(const RateTable& table, const Work& work) { return table.unit == "flop/s" ? work.flops : work.bytes; }
 
-/// Every point of a table, in the order of its values.
+/// Returns every point of a table, in the order of its values.
 std::vector<HostSamples::Point> points_of(const RateTable& table) {
   std::vector<HostSamples::Point> points = {HostSamples::Point{}};
   for (std::size_t a = 0; a < table.axes.size(); ++a) {
@@ -99,8 +99,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// A point that was too costly takes the rate of the next smaller one along the last axis that has one; then one that
-/// its kernel does not compute that of the next larger one.
+/// Fills missing points: one that was too costly gets the rate of the next smaller one along the last axis that has
+/// one; then one that its kernel does not support gets that of the next larger one.
 void fill_gaps(RateTable& table) {
   for (const bool upward : {true, false})
     for (std::size_t n = 0; n < table.values.size(); ++n) {
@@ -138,7 +138,7 @@ void measure_tables(Bench& bench, std::vector<HostSamples>& samples, int passes,
   }
 }
 
-/// How much faster one worker is while the others rest: the median over a few samples of each kind.
+/// Measures the speed-up of one worker while the others rest: the median over a few samples of each kind.
 void measure_alone(Bench& bench, const std::vector<HostSamples>& samples, HostRates& rates) {
   std::vector<double> compute, memory;
   for (const HostSamples& s : samples) {
@@ -156,7 +156,7 @@ void measure_alone(Bench& bench, const std::vector<HostSamples>& samples, HostRa
   rates.alone_memory = memory.empty() ? 1 : median(memory);
 }
 
-/// Bytes of weights that a worker reorders per second for the kernel that is measured in `table`.
+/// Measures the bytes of weights that a worker reorders per second for the kernel of `table`.
 RateTable measure_pack(Bench& bench, const RateTable& table) {
   const Window window{{3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   const OpDef& conv = op_table().at(table.op);

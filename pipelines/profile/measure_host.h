@@ -1,10 +1,10 @@
-// Measures this machine for the device `host`: every sample of host_samples.h in interleaved passes, then what the
-// engine takes around its kernels, on small core sets.
+// Measures this machine for the device `host`: every sample of host_samples.h in interleaved passes, then the engine's
+// overhead around its kernels, on small core sets.
 //
 //   HostRates rates = measure_host({.threads = 2}, progress);    // about a minute; quick: a quarter of that
 //
 // Kernels are timed in processor time of each worker, so that other programs on the machine disturb less; barriers,
-// tasks, joins and updates in wall time, of which the lower quartile counts.
+// tasks, joins and updates in wall time, of which the lower quartile is used.
 #pragma once
 
 #include "libcore/device/host/host_rates.h"
@@ -19,7 +19,7 @@ struct MeasureOptions {
   double most_flops = 2e9;     // of one call
 };
 
-/// All but cpu and memory_bytes, which run_doctor knows. Errors: Stopped.
+/// Returns all rates; run_doctor sets cpu and memory_bytes. Errors: Stopped.
 HostRates measure_host(const MeasureOptions& options, Progress& progress);
 
 }  // namespace voxshard

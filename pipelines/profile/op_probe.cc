@@ -10,7 +10,7 @@ std::int64_t bytes_of(const TensorView& view) { return aligned(view.count() * dt
 
 Tensor bytes(std::int64_t count) { return Tensor(DType::kU8, {std::max<std::int64_t>(kAlign, count)}); }
 
-/// Where the operands of an op lie in a ProbeMemory.
+/// The operands of an op as placed in a ProbeMemory.
 struct Placed {
   std::shared_ptr<Kernel> kernel;
   std::vector<TensorView> inputs;
@@ -18,7 +18,7 @@ struct Placed {
   TensorView output;
   std::int64_t packed_at = 0, workspace_at = 0;
 
-  /// Labels and stored indices are small integers: zeros serve.
+  /// True for integer types: labels and stored indices, for which zeros are valid values.
   static bool from_zeros(DType type) { return type == DType::kI32 || type == DType::kU8; }
 
   std::vector<TensorView> inputs_in(const ProbeMemory& memory) const {
@@ -29,7 +29,7 @@ struct Placed {
   }
 };
 
-/// A box of about `bytes` in rows of `channels`, as a margin of a wider buffer.
+/// Returns a box of about `bytes` in rows of `channels`, like a margin of a wider buffer.
 Box margin_box(DType type, std::int64_t channels, std::int64_t bytes) {
   const std::int64_t voxels = std::max<std::int64_t>(1, bytes / (channels * dtype_bytes(type)));
   std::int64_t row = 1;
@@ -47,7 +47,7 @@ void ProbeMemory::Need::widen(const Need& other) {
 
 ProbeMemory::ProbeMemory(const Need& need)
     : numbers_(bytes(need.numbers_bytes)), zeros_(bytes(need.zeros_bytes)), scratch_(bytes(need.scratch_bytes)) {
-  // Each 16 bits are a bf16 of 0.5 to 1.5; two of them an f32, four an f64 of the same kind.
+  // Each 16 bits are a bf16 from 0.5 to 1.5; two of them form an f32 and four an f64 of a similar value.
   auto* halves = reinterpret_cast<std::uint16_t*>(numbers_.data());
   for (std::int64_t i = 0; i < numbers_.count() / 2; ++i) halves[i] = static_cast<std::uint16_t>(0x3f00 + i * 37 % 192);
 }

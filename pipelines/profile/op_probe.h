@@ -1,5 +1,5 @@
-// One op on one block, ready to be run again and again by every worker on memory of its own: what `voxshard doctor`
-// times.
+// One op on one block, prepared to be run repeatedly by every worker on its own memory, for the timings of `voxshard
+// doctor`.
 //
 //   Probe probe = op_probe(op_table().at("leaky_relu"), {.inputs = {{DType::kF32, {1, 8, 8, 8, 16}}}});
 //   ProbeMemory memory(probe.need);
@@ -31,15 +31,15 @@ class ProbeMemory {
 
 struct Probe {
   Work work;
-  double pack_bytes = 0;  // of plain weights, when the kernel reorders them
+  double pack_bytes = 0;  // bytes of plain weights, when the kernel reorders them
   ProbeMemory::Need need;
   std::function<void(const ProbeMemory&)> run;
   std::function<void(const ProbeMemory&)> pack;  // call once before run
 };
 
-/// With the fast kernels. Errors: kConfig where the inputs do not fit the op.
+/// Returns a probe with the fast kernels. Errors: kConfig when the inputs do not fit the op.
 Probe op_probe(const OpDef& def, const OpUse& use);
-/// A copy of `bytes` into a margin, rows of `channels`, as exchanges do; and the filling of a margin with zeros.
+/// Return probes that copy `bytes` into a margin in rows of `channels`, as exchanges do, or fill a margin with zeros.
 Probe copy_probe(DType type, std::int64_t channels, std::int64_t bytes);
 Probe fill_probe(DType type, std::int64_t channels, std::int64_t bytes);
 

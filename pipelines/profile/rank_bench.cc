@@ -37,7 +37,7 @@ std::vector<Traffic> traffic_from(const Json& rows) {
   return all;
 }
 
-/// For another rank of the same program.
+/// Serialises a rank's figures for another rank of the same program.
 std::string text_of(const RankBench& rank) {
   return pack_json({{"step_seconds", rank.step_seconds},
                     {"memory", rank.memory},

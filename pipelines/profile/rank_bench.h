@@ -1,5 +1,5 @@
-// What the ranks of a benchmark did in a step: what each sent and waited for, instruction by instruction, beside what
-// the program says that it sends. Every rank accounts for itself; rank 0 shows all.
+// The traffic of a benchmark step per rank: the messages sent and the time waited, instruction by instruction, beside
+// the traffic planned by the program. Every rank counts its own; rank 0 reports all.
 //
 //   own.instructions = counts_of_step(before, counts_of(cores), steps);
 //   const std::vector<RankBench> ranks = gather_ranks(transport, own, executable);      // empty but on rank 0
@@ -11,34 +11,35 @@
 
 namespace voxshard {
 
-/// Per instruction; of one process only the seconds of its workers.
+/// Counts per instruction; with one process only worker_seconds is filled.
 struct InstructionCounts {
   std::vector<double> worker_seconds;
   std::vector<Traffic> sent;           // to other ranks
-  std::vector<double> waited_seconds;  // of workers that had nothing to do before a message had come
+  std::vector<double> waited_seconds;  // of workers with nothing to do until a message arrived
 };
 
-/// Summed over all runs so far.
+/// Returns the counts, summed over all runs so far.
 InstructionCounts counts_of(const CoreSet& cores);
-/// Of each of `steps` steps, between two of these.
+/// Returns the mean counts per step over the `steps` steps between two counts.
 InstructionCounts counts_of_step(const InstructionCounts& before, InstructionCounts after, int steps);
 
 struct RankBench {
   std::string name;  // "rank 1 on node-b"
   std::int64_t first_core = 0, cores = 0;
-  double step_seconds = 0;  // the median; of the wall clock
+  double step_seconds = 0;  // median, wall time
   nlohmann::ordered_json memory;
-  InstructionCounts instructions;  // of a step, the mean of those measured
-  std::vector<Traffic> planned;    // per instruction what the program says that this rank sends
+  InstructionCounts instructions;  // per step, mean of the measured ones
+  std::vector<Traffic> planned;    // per instruction, the traffic that the program plans for this rank
 };
 
-/// On rank 0 what all ranks say, with their names, cores and the program's traffic; nothing on the others.
+/// Gathers the figures of all ranks on rank 0, with their names, cores and the planned traffic; empty on the other
+/// ranks.
 std::vector<RankBench> gather_ranks(Transport& transport, RankBench own, const Executable& executable);
 
-/// A row per rank, with the sums over its instructions.
+/// Returns a row per rank, with the sums over its instructions.
 nlohmann::ordered_json to_json(const std::vector<RankBench>& ranks);
-/// What all ranks send and wait for: in all, and by the instructions that send anything, which `names` calls by layer
-/// and op.
+/// Returns the traffic and waiting time of all ranks: in total, and per instruction that sends anything; `names` holds
+/// the layer and op of each instruction.
 nlohmann::ordered_json traffic_json(const std::vector<RankBench>& ranks,
                                     const std::vector<std::pair<std::string, std::string>>& names);
 

@@ -12,7 +12,7 @@ std::string name_of(const ConvRow& row) {
          kPasses[static_cast<std::size_t>(row.pass)];
 }
 
-/// What a row can be asked to compute if it can compute anything: the layer of a U-Net.
+/// True when the row's kernel runs on this machine, tested with a typical U-Net layer.
 bool runs_here(const ConvRow& row) {
   const Dims one = Dims::filled(3, 1);
   ConvUse use{.pass = row.pass,

@@ -27,7 +27,8 @@ const char* kind_name(TraceKind kind) {
   return "";
 }
 
-/// An arrow from the send of a message to where it is unpacked: each exchange sends one from a rank to another.
+/// Writes an arrow from the send of a message to its unpacking; an exchange sends at most one message from one rank to
+/// another.
 void put_flow(EventStream& stream, const TraceEvent& event, const WallProcess& process) {
   if (event.kind != TraceKind::kSend && event.kind != TraceKind::kReceive) return;
   const bool sends = event.kind == TraceKind::kSend;

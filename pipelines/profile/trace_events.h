@@ -1,4 +1,4 @@
-// Trace events as text, one by one: a long profile never exists as a tree in memory, and what a rank has recorded goes
+// Writes trace events as text, one by one: a long profile never exists as a tree in memory, and a rank sends its events
 // to rank 0 in pieces.
 //
 //   EventStream stream([&](const std::string& text) { out << text; });
@@ -19,16 +19,16 @@ namespace voxshard {
 
 class EventStream {
  public:
-  /// Takes the next piece of the text, never an empty one.
+  /// Receives the next piece of the text, never an empty one.
   using Sink = std::function<void(const std::string& text)>;
-  /// `continues`: events stand before those of this stream.
+  /// `continues`: other events precede those of this stream.
   explicit EventStream(Sink sink, bool continues = false) : sink_(std::move(sink)), first_(!continues) {}
 
   void put(const nlohmann::ordered_json& event);
   void name(const char* what, int process, std::int64_t thread, const std::string& name);
   void complete(const std::string& name, const std::string& category, int process, std::int64_t thread, double begin_s,
                 double seconds, const nlohmann::ordered_json& args);
-  /// Hands on what was kept back.
+  /// Passes the buffered text to the sink.
   void flush();
 
  private:
@@ -42,7 +42,7 @@ struct WallProcess {
   int pid = 0;
   std::string name;
   int rank = -1;       // -1: the only one
-  double ahead_s = 0;  // added to its times: they are then those of rank 0
+  double ahead_s = 0;  // added to its times to convert them to the clock of rank 0
 };
 void put_wall(EventStream& stream, const TraceRecorder& recorder, const WallProcess& process);
 

@@ -15,12 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kWallProcess = 1,
-              kEmulatedProcess = 2;  // of one process; ranks are numbered as they are, and the clock behind
+constexpr int kWallProcess = 1, kEmulatedProcess = 2;  // for one process; with ranks: their numbers, then the clock
 constexpr const char* kResources[] = {"matrix unit", "vector unit", "memory", "links"};
 constexpr int kResourceCount = 4, kMemoryThread = 2;
 
-/// Which cores take part in instruction `index`.
+/// Returns, per core, true when it takes part in instruction `index`.
 std::vector<bool> cores_at_work(const Program& program, std::size_t index) {
   const Instruction& instruction = program.instructions[index];
   std::vector<bool> works(static_cast<std::size_t>(program.mesh().cores()), false);
@@ -41,7 +40,7 @@ std::vector<bool> cores_at_work(const Program& program, std::size_t index) {
       break;
     }
     case InstructionKind::kPack:
-      break;  // of the host
+      break;  // done by the host
     case InstructionKind::kExchange:
       for (const Copy& copy : instruction.copies)
         works[static_cast<std::size_t>(copy.from)] = works[static_cast<std::size_t>(copy.to)] = true;
@@ -52,7 +51,7 @@ std::vector<bool> cores_at_work(const Program& program, std::size_t index) {
 
 }  // namespace
 
-/// What the emulated clock shows: names, and per core the instructions that it takes part in.
+/// The content of the emulated clock: names, and per core the instructions in which it takes part.
 struct TraceFile::Emulated {
   StepPrice price;
   std::vector<TraceInstruction> names;
@@ -60,8 +59,8 @@ struct TraceFile::Emulated {
   std::int64_t cores = 0;
   int pid = kEmulatedProcess;
 
-  /// The price of an instruction is that of its slowest core; every core that takes part is shown with it. Returns how
-  /// many cores had room.
+  /// Writes the emulated clock. The price of an instruction is that of its slowest core and is shown on every core that
+  /// takes part. Returns the number of cores that fit into `room` events.
   std::int64_t put(EventStream& stream, std::int64_t room) const {
     stream.name("process_name", pid, 0, "emulated clock");
     for (std::int64_t host = 0; host < price.feeding_hosts && price.feed_s > 0; ++host) {
@@ -69,7 +68,7 @@ struct TraceFile::Emulated {
       stream.name("thread_name", pid, thread, "host " + std::to_string(host) + " feeding");
       stream.complete("feed of the next step", "feed", pid, thread, 0, price.feed_s, Json::object());
     }
-    auto events = static_cast<std::int64_t>(names.size()) * kResourceCount;  // of a core, at most
+    auto events = static_cast<std::int64_t>(names.size()) * kResourceCount;  // upper bound per core
     for (const InstructionPrice& p : price.instructions) events += static_cast<std::int64_t>(p.passes.size());
     for (std::int64_t core = 0; core < cores; ++core) {
       room -= events;
@@ -86,7 +85,7 @@ struct TraceFile::Emulated {
       if (!works[i][static_cast<std::size_t>(core)]) continue;
       const InstructionPrice& p = price.instructions[i];
       double begin = p.begin_s;
-      for (const Pass& pass : p.passes) {  // a TPU's, in front and one after the other
+      for (const Pass& pass : p.passes) {  // passes of a TPU come first, one after the other
         const std::string kind = kPassNames[static_cast<std::size_t>(pass.kind)];
         const Json args = {{"instruction", i},  {"pass", kind}, {"layer", names[i].layer},
                            {"axis", pass.axis}, {"core", core}, {"bytes", pass.bytes}};
@@ -108,7 +107,7 @@ struct TraceFile::Emulated {
 
 OutputKind profile_file() {
   const auto begins = begins_with({R"({"traceEvents":[)"}),
-             ends = ends_around(R"("program":"voxshard )");  // "otherData" ends it
+             ends = ends_around(R"("program":"voxshard )");  // in "otherData"
   return {"a profile of voxshard", {".json"}, [=](const std::filesystem::path& path) {
             return begins(path) && ends(path);
           }};
@@ -120,7 +119,7 @@ TraceFile::TraceFile(TraceOptions options, int workers, Transport* transport)
   recorder_.emplace(
       TraceRecorder::Options{.workers = workers, .most_steps = options_.steps, .most_events = options_.most_events});
   if (transport_ == nullptr || transport_->rank() == 0)
-    static_cast<void>(AtomicFile(options_.file));  // gone without commit()
+    static_cast<void>(AtomicFile(options_.file));  // removed without commit()
 }
 
 TraceFile::~TraceFile() = default;
@@ -164,7 +163,8 @@ WallProcess TraceFile::wall(double ahead_s) const {
   return {.pid = rank, .name = transport_->name(rank), .rank = rank, .ahead_s = ahead_s};
 }
 
-/// Pieces of events, an empty text, and what `receive_events` puts into the file's last lines.
+/// Sends the events in pieces, then an empty text, then the data that `receive_events` puts into the last lines of the
+/// file.
 void TraceFile::send_events(const ClockOffset& ahead) {
   EventStream stream([&](const std::string& text) { send_text(*transport_, 0, text); }, true);
   put_wall(stream, *recorder_, wall(ahead.seconds));

@@ -1,7 +1,7 @@
 // The profile of a run as Chrome / Perfetto trace-event JSON: one process for the wall clock with a thread per worker,
 // and one for the emulated clock with threads for each core's matrix unit, vector unit, memory and links and each
-// feeding host. Of several ranks there is one wall clock, that of rank 0, and a process for each, numbered as the rank:
-// what they have recorded goes to rank 0 at the end, which alone writes. Arrows lead from the send of a message to its
+// feeding host. Several ranks share one wall clock, that of rank 0, and each has a process with the number of the rank.
+// Rank 0 receives the events of all ranks at the end and writes the file. Arrows lead from the send of a message to its
 // arrival.
 //
 //   TraceFile trace({.file = "step.json", .steps = 2}, workers);
@@ -23,38 +23,39 @@ namespace voxshard {
 
 struct TraceOptions {
   std::filesystem::path file;                 // empty: no profile
-  std::int64_t steps = 2;                     // how many are recorded
-  std::int64_t most_events = 200'000;         // of each clock; what is more is counted in the file, not written
-  std::shared_ptr<const Device> device = {};  // whose clock is shown too, if it is an emulated one
+  std::int64_t steps = 2;                     // steps to record
+  std::int64_t most_events = 200'000;         // per clock; further events are counted in the file, not written
+  std::shared_ptr<const Device> device = {};  // if emulated, its clock is shown too
 };
 
-/// What its files are for require_output_file: profiles of other programs are not ours.
+/// Returns the kind of its files for require_output_file: profiles of other programs do not match.
 OutputKind profile_file();
 
 class TraceFile {
  public:
-  /// Tries whether the file can be written, so that it is refused before the run; what lies there stays. Errors:
-  /// kOutput. `transport`: to the other ranks, each of which has one of these; null: there are none.
+  /// Tests that the file can be written, so that errors appear before the run; an existing file stays. Errors: kOutput.
+  /// `transport`: to the other ranks, each of which has its own TraceFile; null: there are none.
   TraceFile(TraceOptions options, int workers, Transport* transport = nullptr);
   ~TraceFile();
 
   /// Null without a file.
   TraceRecorder* recorder();
-  /// Prices `program` on the device for the emulated clock, once. Errors: kConfig when the device has no such slice.
+  /// Prices `program` on the device for the emulated clock, once only. Errors: kConfig when the device has no such
+  /// slice.
   void price(const Program& program, const OpTable& ops, const Feed& feed);
   void begin_step(const Program& program);
-  /// Writes the file once the last step was recorded. All ranks run the same steps.
+  /// Writes the file after the last recorded step. All ranks run the same steps.
   void end_step();
-  /// Writes what there is, unless that was done; all ranks ask at the same place. Errors: kOutput.
+  /// Writes the events recorded so far, unless that was done; all ranks call it at the same place. Errors: kOutput.
   void write();
 
  private:
   struct Emulated;
-  /// The process of this rank, its times `ahead_s` later.
+  /// Returns the process of this rank, with its times shifted by `ahead_s`.
   WallProcess wall(double ahead_s) const;
   void write_file(bool with_ranks);
   void send_events(const ClockOffset& ahead);
-  /// Returns what each rank says of itself.
+  /// Returns each rank's description of itself.
   nlohmann::ordered_json receive_events(std::ostream& out);
 
   TraceOptions options_;

@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One box, and the file it becomes.
+/// One box and the file that it is written to.
 struct Crop {
   CocoBox box;
   std::string file;  // below the output
 };
 
-/// By image, in the order of its boxes.
+/// Returns the crops of each image, in the order of its boxes.
 std::vector<std::vector<Crop>> crops_of(const DetectionDataset& dataset, std::vector<CaseFailure>& failures) {
   std::set<std::int64_t> unnamed;
   for (std::size_t c = 0; c < dataset.classes.size(); ++c)
@@ -52,7 +52,7 @@ std::vector<std::vector<Crop>> crops_of(const DetectionDataset& dataset, std::ve
   return crops;
 }
 
-/// The pixels that a box touches. Errors: kInput E_BOX for none.
+/// Returns the pixels that a box touches. Errors: kInput E_BOX when there are none.
 Tensor cut_out(const Tensor& rgb, const CocoBox& box) {
   const auto within = [](double at, std::int64_t most) {
     return static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(most)));
@@ -68,7 +68,7 @@ Tensor cut_out(const Tensor& rgb, const CocoBox& box) {
   return made;
 }
 
-/// The data set that an output is a part of, when its name says that it trains.
+/// Returns the folder of the data set for an output named "train"; for others the output itself.
 fs::path whole_set(const fs::path& output) {
   const fs::path named = output.has_filename() ? output : output.parent_path();  // "cells/train/"
   if (named.filename() != "train") return output;

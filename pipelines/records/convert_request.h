@@ -1,4 +1,4 @@
-// What `voxshard convert` is asked for.
+// The request of `voxshard convert`.
 //
 //   volumes_from_records({.input = "records", .output = "data"}, inputs, failures, progress);
 #pragma once
@@ -13,10 +13,10 @@ namespace voxshard {
 
 struct ConvertRequest {
   std::filesystem::path input, output;
-  Shape shape = {};        // of volumes in records, (D, H, W), as in CtReading; rank 0: not said
-  bool one_hot = true;     // labels of volumes that become records
-  bool compressed = true;  // records of volumes; those of images never are: PNG and JPEG are packed already
-  int files = 1;           // that images are spread over
+  Shape shape = {};        // (D, H, W) of volumes in records, as in CtReading; no axes: not given
+  bool one_hot = true;     // true: labels in records of volumes are one-hot
+  bool compressed = true;  // for records of volumes; images are never compressed again: PNG and JPEG already are
+  int files = 1;           // number of files for the records of images
   int threads = 1;
 };
 

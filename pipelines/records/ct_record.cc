@@ -17,9 +17,9 @@ constexpr const char* kOrigin = "voxshard/origin_mm";     // x, y, z
 constexpr const char* kSpacing = "voxshard/spacing_mm";   // x, y, z
 constexpr const char* kDirection = "voxshard/direction";  // 9, row-major
 
-constexpr std::int64_t kMostClasses = 256;  // one bad label must not become the number of classes for all cases
+constexpr std::int64_t kMostClasses = 256;  // one invalid label must not set the number of classes of all cases
 
-/// Floats in the bytes of a feature.
+/// The floats in the bytes of a feature.
 struct RawFloats {
   RawFloats(const TfExample& example, const char* name) : bytes(bytes_feature(example, name)) {
     if (bytes.size() % 4 != 0)
@@ -41,7 +41,7 @@ double product_of(const Shape& shape) {
   return product;
 }
 
-/// What the caller says, where it fits; else what the record says; else the shape of a cube.
+/// Returns the caller's shape when it fits; else the record's; else that of a cube. Errors: kInput E_SHAPE, E_SIZE.
 Shape shape_of(const TfExample& example, std::int64_t voxels, const CtReading& reading) {
   const auto fits = [&](const Shape& shape) { return voxels > 0 && product_of(shape) == static_cast<double>(voxels); };
   Shape shape = reading.shape;
@@ -65,7 +65,7 @@ Shape shape_of(const TfExample& example, std::int64_t voxels, const CtReading& r
   return shape;
 }
 
-/// The decimal number that was rounded to a float: 2.85, not 2.8499999046.
+/// Returns the shortest decimal number that rounds to this float: 2.85, not 2.8499999046.
 double decimal(float value) {
   char text[32];
   double number = value;
@@ -85,7 +85,7 @@ std::array<double, count> numbers(const TfExample& example, const char* name) {
   return values;
 }
 
-/// As the record says; without its features 1 mm, axes as LPS.
+/// Returns the record's geometry; without these features 1 mm spacing and LPS axes.
 Geometry geometry_of(const TfExample& example, const Shape& shape) {
   Geometry g{.size = {shape[2], shape[1], shape[0]}};
   if (example.has(kOrigin)) g.origin = numbers<3>(example, kOrigin);

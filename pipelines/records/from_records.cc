@@ -9,7 +9,8 @@ namespace {
 
 enum class Holds { kNothing, kVolumes, kImages };
 
-/// Of the first record that has one of the features; its file and that of damaged ones before it are read again later.
+/// Returns the kind of the first record that has one of the features. Its file and damaged files before it are read
+/// again later.
 Holds first_kind(const std::vector<RecordInput>& inputs, const RecordLimits& limits) {
   for (const RecordInput& input : inputs) {
     std::vector<CaseFailure> ignored;

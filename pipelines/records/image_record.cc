@@ -23,7 +23,7 @@ constexpr const char* kText = "image/object/class/text";
 constexpr const char* kCrowd = "image/object/is_crowd";
 constexpr const char* kArea = "image/object/area";
 constexpr const char* kFormat = "image/format";
-constexpr std::int64_t kMostId = std::int64_t{1} << 53;  // what JSON's readers keep exact
+constexpr std::int64_t kMostId = std::int64_t{1} << 53;  // JSON readers keep integers exact up to this
 
 std::optional<std::int64_t> whole_number_of(const std::string& text) {
   std::int64_t value = 0;
@@ -32,7 +32,8 @@ std::optional<std::int64_t> whole_number_of(const std::string& text) {
   return value;
 }
 
-/// The list, or none where the record lacks the feature; of as many values as there are boxes.
+/// Returns the list of a feature, with one value per box; empty when the record lacks the feature. Errors: kInput
+/// E_ENTRY for another number of values.
 template <class List>
 List list_if_there(const TfExample& example, const char* name,
                    const List& (*read)(const TfExample&, const std::string&), std::size_t count) {

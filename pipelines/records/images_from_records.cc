@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMostImageBytes = std::int64_t{1} << 28;  // of a record: an image with its boxes
+constexpr std::int64_t kMostImageBytes = std::int64_t{1} << 28;  // largest record: an image with its boxes
 
 struct Made {
-  std::vector<DetectionImage> images;  // ids of source_id, or -1
+  std::vector<DetectionImage> images;  // id: the record's source_id, or -1
   std::map<std::int64_t, std::string> names;
   std::vector<CaseFailure> failures;
 };
@@ -59,8 +59,8 @@ Made convert(const RecordInput& input, const RecordLimits& limits, const fs::pat
   return made;
 }
 
-/// The ids of the records when each has one of its own; else 1, 2, ...   Returns why others were given, where some had
-/// one.
+/// Keeps the ids of the records when all are unique; else sets 1, 2, ...   Returns the reason when existing ids were
+/// replaced.
 std::string give_ids(std::vector<DetectionImage>& images) {
   std::map<std::int64_t, std::string> first;  // names by id
   std::string without, twice;
@@ -121,7 +121,7 @@ TaskReport images_from_records(const ConvertRequest& request, const std::vector<
   const fs::path annotations = request.output / "annotations.json";
   if (converted > 0) {
     folder.begin("annotations.json", {"annotations.json"});
-    write_coco(annotations, dataset);  // last: a folder with annotations is complete
+    write_coco(annotations, dataset);  // last, so that a folder with annotations is complete
     folder.commit("annotations.json", "");
   }
   return convert_report(request, converted, "pictures", failures,

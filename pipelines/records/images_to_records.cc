@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The image as a record holds it: the file's own bytes where they are an upright PNG or JPEG; frames, other formats
-/// and turned images as PNG.
+/// Returns the encoded image for a record: the file's own bytes for an upright PNG or JPEG; frames, other formats and
+/// rotated images are encoded as PNG.
 std::string encoded_image(const fs::path& file, const ImageReader& reader) {
   if (!image_address(file).frame) {
     std::string bytes = read_image_bytes(file);
@@ -63,7 +63,7 @@ TaskReport images_to_records(const ConvertRequest& request, Progress& progress) 
     folder.begin(name, {name});
     RecordWriter writer(named_path(request.output, name), RecordCompression::kNone);
     std::int64_t written = 0;
-    for (std::int64_t i = f; i < total; i += files) {  // in turn: each file has images of all of the set
+    for (std::int64_t i = f; i < total; i += files) {  // round robin: each file has images from all parts of the set
       throw_if_stopped(progress);
       const DetectionImage& image = dataset.images[static_cast<std::size_t>(i)];
       const std::string id = image.file.filename().string();

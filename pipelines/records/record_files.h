@@ -1,8 +1,8 @@
-// The files that the records of one TFRecord file become, as the manifest of an output folder has to know them before
-// they are written.
+// The output files for the records of one TFRecord file, which the manifest of an output folder must list before they
+// are written.
 //
 //   RecordFiles files(folder, "val", [](std::int64_t record) { return std::vector{name_of(record)}; });
-//   files.begin(number);                     // before what record `number` becomes is written
+//   files.begin(number);                     // before the files of record `number` are written
 //   files.commit();
 #pragma once
 
@@ -16,16 +16,16 @@
 
 namespace voxshard {
 
-/// Announces ahead, twice as far each time: the manifest says all files of a part whenever it begins, and so grows with
-/// the number of records and not with its square.
+/// Adds files to the manifest in advance, twice as many each time: a "begin" line lists all files of a part, so the
+/// manifest's size grows linearly with the number of records, not with its square.
 class RecordFiles {
  public:
-  /// `names`: all files that a record (the first is 1) may become. Must not outlive `folder`.
+  /// `names`: returns all files that may be written for a record (the first is 1). Must not outlive `folder`.
   RecordFiles(OutputFolder& folder, std::string part, std::function<std::vector<std::string>(std::int64_t)> names);
 
-  /// Errors: kOutput.
+  /// Lists the files of a record in the manifest, unless they are listed already. Errors: kOutput.
   void begin(std::int64_t record);
-  /// The part is whole: of what was announced, the files that are there. Nothing where no record began.
+  /// Marks the part as complete, with those of the listed files that exist. Does nothing when no record began.
   void commit();
 
  private:

@@ -1,5 +1,5 @@
-// The TFRecord files that a command reads, and their records one by one: what is damaged costs its record, or the rest
-// of its file where the next record cannot be found, and is named with both.
+// The TFRecord files that a command reads, and their records one by one. Damage affects only its record, or the rest of
+// the file when the next record cannot be found; the error names file and record.
 //
 //   const auto inputs = record_inputs("records", failures);
 //   const RecordShare share = share_of(inputs, 4, threads);          // share.workers of them side by side
@@ -18,38 +18,38 @@
 
 namespace voxshard {
 
-/// An error about what a record holds, which names itself: kInput.
+/// Returns a kInput error about the content of a record; for_each_record() adds file and record number.
 ///   code  "E_SHAPE"
 inline Error record_error(const char* code, const std::string& what) { return Error(ErrorKind::kInput, code, what); }
 
 struct RecordInput {
   std::filesystem::path file;
-  std::string id;  // of its samples: the file's name without ending; a plain name, and no other input's
+  std::string id;  // id of its samples: the file's name without ending; a plain name, unique among the inputs
 };
 
-/// The file itself, or the files of a folder that are named as TFRecord files are, by name. Those whose names cannot be
-/// taken over are failures. Errors: kInput when the path is missing; kNoCase when the folder has none.
+/// Returns the file itself, or the files of a folder with names of TFRecord files, sorted by name. Files whose names
+/// cannot be used as ids become failures. Errors: kInput when the path is missing; kNoCase when the folder has none.
 std::vector<RecordInput> record_inputs(const std::filesystem::path& path, std::vector<CaseFailure>& failures);
 
-/// Calls `body` with each record that is whole; the first is 1. Errors of kind kInput, also those of `body`, become
-/// failures "FILE record N", after a thousand one for all others; other errors pass.   Returns how many records came to
-/// their end.
+/// Calls `body` with each intact record; the first is 1. Errors of kind kInput, also those of `body`, become failures
+/// "FILE record N"; after a thousand one failure counts all others; other errors pass.   Returns the number of records
+/// that were processed without an error.
 std::int64_t for_each_record(const RecordInput& input, const RecordLimits& limits, std::vector<CaseFailure>& failures,
                              const std::function<void(std::int64_t number, const TfExample& example)>& body);
 
-/// How many workers there are, and what one of them may read.
+/// The number of workers, and the limits for each of them.
 struct RecordShare {
   int workers = 1;
   RecordLimits limits;
 };
 
-/// So many side by side that `times` the largest for each stays within the memory that is free; a record that would
-/// take more than its worker's share is E_BUDGET, one of a gzip file that unpacks as no sample does E_SIZE
-/// (VolumeLimits).
+/// Returns as many workers, at most `threads`, as fit into the free memory when each takes `times` the largest record.
+/// A record that would take more than its worker's share is E_BUDGET; one in a gzip file that unpacks to more than any
+/// real sample would (VolumeLimits) is E_SIZE.
 RecordShare side_by_side(std::int64_t largest_bytes, std::int64_t times, int threads);
-/// Of `free_bytes` of memory; 0: nothing says.
+/// The same for `free_bytes` of free memory; 0: unknown.
 RecordShare side_by_side(std::int64_t largest_bytes, std::int64_t times, int threads, std::int64_t free_bytes);
-/// Of these files, by the first record of each.
+/// The same for these files; the largest record is estimated from the first one of each file.
 RecordShare share_of(const std::vector<RecordInput>& inputs, std::int64_t times, int threads);
 
 }  // namespace voxshard

@@ -1,11 +1,11 @@
-// Folders to TFRecord files with the names of the reference models' features: of volumes (an nnU-Net or Decathlon
-// folder, or one that `prepare` made) a gzip file per case, of images with boxes (io/boxes/box_format.h) files in
-// turn.
+// Converts folders to TFRecord files with the feature names of the reference models: volumes (an nnU-Net or Decathlon
+// folder, or one that `prepare` made) to one gzip file per case, images with boxes (io/boxes/box_format.h) to several
+// files in round robin order.
 //
 //   TaskReport r = convert_to_records({.input = "data", .output = "records"}, progress);
 //
-//   OUTPUT/instance-CASE-0.tfrecords            of volumes; tensorflow/tpu, models/official/unet3d
-//   OUTPUT/NAME-00000-of-00002.tfrecord         of images; models/official/retinanet
+//   OUTPUT/instance-CASE-0.tfrecords            volumes; tensorflow/tpu, models/official/unet3d
+//   OUTPUT/NAME-00000-of-00002.tfrecord         images; models/official/retinanet
 #pragma once
 
 #include "pipelines/engine/requests.h"
@@ -13,8 +13,8 @@
 
 namespace voxshard {
 
-/// A case or image that cannot be used costs itself. Errors: kInput for what is no data set; kNoCase when nothing can
-/// be used; kOutput; Stopped.
+/// Converts a folder. A case or image that cannot be used is left out and reported. Errors: kInput for an input that is
+/// no data set; kNoCase when nothing can be used; kOutput; Stopped.
 TaskReport convert_to_records(const ConvertRequest& request, Progress& progress);
 
 TaskReport volumes_to_records(const ConvertRequest& request, Progress& progress);

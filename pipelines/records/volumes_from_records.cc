@@ -16,14 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a file: what became of it.
+/// The results of converting one file.
 struct Made {
   std::vector<Case> cases;
   int classes = 0;
   std::vector<CaseFailure> failures;
 };
 
-/// "instance-3-0" of a file's first record, "instance-3-0_record2" of its second.
+/// Returns "instance-3-0" for a file's first record, "instance-3-0_record2" for its second.
 std::string case_id(const RecordInput& input, std::int64_t record) {
   return record == 1 ? input.id : input.id + "_record" + std::to_string(record);
 }
@@ -61,7 +61,7 @@ class Conversion {
   bool is_anothers(const RecordInput& input, std::int64_t record) const {
     return record > 1 && ids_.contains(case_id(input, record));
   }
-  /// All that a record may become.
+  /// Returns all files that may be written for a record.
   std::vector<std::string> files_of(const RecordInput& input, std::int64_t record) const {
     if (is_anothers(input, record)) return {};
     const std::string id = case_id(input, record);
@@ -113,7 +113,7 @@ TaskReport volumes_from_records(const ConvertRequest& request, const std::vector
   const auto converted = static_cast<std::int64_t>(dataset.training.size() + dataset.test.size());
   if (converted > 0) {
     conversion.folder().begin("dataset.json", {"dataset.json"});
-    write_dataset_json(dataset);  // last: a folder with dataset.json is complete
+    write_dataset_json(dataset);  // last, so that a folder with dataset.json is complete
     conversion.folder().commit("dataset.json", "");
   }
   return convert_report(request, converted, "volumes", failures,

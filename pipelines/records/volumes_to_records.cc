@@ -52,7 +52,7 @@ Sources dataset_sources(const fs::path& folder, std::vector<CaseFailure>& failur
   return sources;
 }
 
-/// Bytes of the largest volume as f32.
+/// Returns the bytes of the largest volume as f32.
 std::int64_t largest(const std::vector<Source>& cases) {
   std::int64_t bytes = 0;
   std::vector<CaseFailure> ignored;

@@ -24,7 +24,7 @@ KeyUse use_of(const OptionValues& whole, const std::string& section, const std::
     use.effect = "not set";
     return use;
   }
-  const bool of_command = !section.empty() && section != "tpu_config";  // whose section stays one
+  const bool of_command = !section.empty() && section != "tpu_config";  // the section of a command is kept as a section
   json options = json::object();
   for (const auto& [option, keys] : whole.followed)
     if (keys.contains(key) && whole.values.contains(option)) options[option] = whole.values.at(option);

@@ -1,5 +1,5 @@
-// `explain --stage config` tells of each key of a config file which settings follow from it, as noted while the file is
-// translated, and what the table of keys says that it does.
+// For `explain --stage config`: lists for each key of a config file the settings that follow from it, as recorded while
+// the file is translated, and its description in the table of keys.
 //
 //   for (const KeyUse& use : key_uses(read_config("retinanet.yaml"))) use.effect;   // "steps = 28125"
 #pragma once
@@ -11,11 +11,11 @@
 namespace voxshard {
 
 struct KeyUse {
-  std::string key;         // "tpu_config.num_shards" of one in a section
+  std::string key;         // keys in a section as "tpu_config.num_shards"
   nlohmann::json value;    // as written
-  nlohmann::json options;  // by name: those that follow from the key
-  std::string effect;      // "steps = 28125"; else why there is none
-  std::string does;        // of a key of the original, in a sentence
+  nlohmann::json options;  // settings that follow from the key, by name
+  std::string effect;      // "steps = 28125"; else the reason why there is none
+  std::string does;        // a sentence that describes a key of the original
 };
 
 /// In the file's order of names, sections last. Errors: those of with_option_names.

@@ -1,6 +1,6 @@
-// The keys of the original's config files: a row per key says what it does, and KeyValues holds a file's keys while
-// they become settings. It takes keys out one by one, puts settings in where the file does not give them itself, and
-// notes for each setting the keys that it follows from.
+// The keys of the original's config files: a row per key describes its effect, and KeyValues holds a file's keys while
+// they are translated to settings. It takes keys out one by one, adds settings that the file does not give itself, and
+// records for each setting the keys that it follows from.
 //
 //   KeyValues keys(values);
 //   if (const auto classes = keys.take("num_classes")) keys.put("classes", *classes, {"num_classes"});
@@ -28,14 +28,14 @@ struct OriginalKey {
   enum class Kind {
     kRenamed,  // becomes the setting `as`
     kFlag,     // true or false, which become the setting `as` with one of two words
-    kRule,     // read by a rule of its own
-    kFixed,    // is always `as` here, a value in JSON; another one is refused
-    kEmpty,    // may only stay empty
-    kIdle,     // decides nothing here
+    kRule,     // translated by a function of its own
+    kFixed,    // only the value `as` (in JSON) is supported; another one is refused
+    kEmpty,    // must be empty
+    kIdle,     // has no effect here
   };
   const char* key;
   Kind kind;
-  const char* does;  // what it does here, or why it does nothing, or what to do instead
+  const char* does;  // its effect here, or the reason why it has none, or what to use instead
   const char* as = "";
   const char* if_true = "";
   const char* if_false = "";
@@ -47,14 +47,14 @@ class KeyValues {
 
   explicit KeyValues(Json& values) : values_(values) {}
 
-  /// null, "None": as in the original's flags.
+  /// Returns true for null and "None", as in the original's flags.
   static bool is_unset(const Json& value) { return value.is_null() || (value.is_string() && value == "None"); }
-  /// "[config] num_scales is 5; expected 3"
+  /// Returns "[config] num_scales is 5; expected 3".
   static Error error(const std::string& key, const Json& value, const std::string& expected) {
     return Error(ErrorKind::kConfig, "[config] " + key + " is " + shown(value) + "; expected " + expected);
   }
 
-  /// The value of a key, which is then gone; nullopt when it is not there or unset.
+  /// Removes a key and returns its value; nullopt when it is missing or unset.
   std::optional<Json> take(const std::string& key) {
     const auto found = values_.find(key);
     if (found == values_.end()) return std::nullopt;
@@ -63,14 +63,14 @@ class KeyValues {
     if (is_unset(value)) return std::nullopt;
     return value;
   }
-  /// Errors: kConfig when it is neither true nor false.
+  /// The same for a flag. Errors: kConfig when it is neither true nor false.
   std::optional<bool> take_flag(const std::string& key) {
     const auto value = take(key);
     if (!value) return std::nullopt;
     if (!value->is_boolean()) throw error(key, *value, "true or false");
     return value->get<bool>();
   }
-  /// Errors: kConfig when it is no number of this range.
+  /// The same for a number. Errors: kConfig when it is no number in [least, most].
   std::optional<double> take_number(const std::string& key, double least, double most) {
     const auto value = take(key);
     if (!value) return std::nullopt;
@@ -84,19 +84,19 @@ class KeyValues {
     std::replace(option.begin(), option.end(), '-', '_');
     return values_.contains(option);
   }
-  /// Gives a setting that the file does not give itself. `keys`: those that it follows from.
+  /// Adds a setting that the file does not give itself. `keys`: the keys that it follows from.
   void put(const std::string& option, const Json& value, std::initializer_list<const char*> keys) {
     if (!has(option)) values_[option] = value;
     if (values_.contains(option) && values_[option] == value) followed_[option].insert(keys.begin(), keys.end());
   }
-  /// Takes a setting away, since a key says so.
+  /// Removes a setting because of a key.
   void drop(const std::string& option, const char* key) {
     if (values_.erase(option) > 0) dropped_[key].insert(option);
   }
-  /// Takes the keys of these rows, but for those with a rule of their own. `notes`: "[config] tpu has no effect: ...".
+  /// Translates the keys of these rows, except those of kind kRule. `notes`: "[config] tpu has no effect: ...".
   void take(std::span<const OriginalKey> rows, std::vector<std::string>& notes);
-  /// followed() has for each setting the keys that it follows from, dropped() for each key the settings that it took
-  /// away.
+  /// followed() has for each setting the keys that it follows from, dropped() for each key the settings that it
+  /// removed.
   const std::map<std::string, std::set<std::string>>& followed() const { return followed_; }
   const std::map<std::string, std::set<std::string>>& dropped() const { return dropped_; }
   Json& values() { return values_; }

@@ -25,12 +25,12 @@ FieldValue field_value(const SettingValue& value) {
       value);
 }
 
-/// A field as a setting, which all models that have one of that name share.
+/// A model field as a setting that is shared by all models with a field of this name.
 struct SharedField {
-  ConfigField row;                  // of the last of them
-  std::vector<std::string> groups;  // of models
+  ConfigField row;                  // field of the last of these models
+  std::vector<std::string> groups;  // groups of these models
   std::string first, usual;         // "32" and "32, of RetinaNet 64": groups that differ from the first
-  FieldValue like;                  // of the type that users say
+  FieldValue like;                  // a value of the type that users give
 };
 
 std::vector<SharedField> shared_fields(const ModelTable& models) {
@@ -50,7 +50,7 @@ std::vector<SharedField> shared_fields(const ModelTable& models) {
   return fields;
 }
 
-/// Returns what was given, else what the chosen model has; `like` where it has no such field.
+/// Returns the given value, else that of the chosen model; `like` when the model has no such field.
 SettingValue field_now(const ModelSettings& s, const std::string& name, const FieldValue& like) {
   if (const auto given = s.given.find(name); given != s.given.end()) return setting_value(given->second);
   for (const auto& model : s.models)
@@ -161,8 +161,7 @@ namespace {
 
 constexpr std::int64_t kMostCores = 4096;
 
-/// The chosen model with what was given of its config. A setting of another model is refused: it would silently do
-/// nothing.
+/// Returns the chosen model with the given fields set. A setting of another model is refused: it would have no effect.
 ModelSpec with_config(const ModelSettings& s) {
   ModelSpec spec = usual_spec(model_named(s.models, s.model));
   for (const auto& [name, value] : s.given)
@@ -174,7 +173,7 @@ ModelSpec with_config(const ModelSettings& s) {
   return spec;
 }
 
-/// The largest number of replicas, at most `wanted`, that share a batch evenly.
+/// Returns the largest number of replicas, at most `wanted`, that share a batch evenly.
 std::int64_t fitting_replicas(std::int64_t wanted, std::int64_t batch) {
   std::int64_t replicas = std::max<std::int64_t>(1, std::min(wanted, batch));
   while (batch % replicas != 0) --replicas;
@@ -200,7 +199,7 @@ void apply_tpu_config(const ModelSettings& s, std::int64_t batch, ModelSpec& spe
   if (config.input_partition_dims && !s.partition.empty())
     throw Error(ErrorKind::kConfig, "[tpu_config] {partition} " + s.partition +
                                         " and input_partition_dims both say how samples are cut; give one of them");
-  const Shape image = Dims::filled(spec.spatial_axes() + 2, 1);  // of its extents only their number matters here
+  const Shape image = Dims::filled(spec.spatial_axes() + 2, 1);  // only the number of axes matters here
   apply(config, system, image, spec);
   if (s.replicas != 1 && s.replicas != spec.cut.mesh.replicas)
     throw Error(ErrorKind::kConfig, "[tpu_config] {replicas} is " + std::to_string(s.replicas) + ", but " +

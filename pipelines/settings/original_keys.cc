@@ -67,13 +67,14 @@ constexpr std::array kOriginalKeys = {
     OriginalKey{"train_item_count", Kind::kRule, kUNetEpochs},
     OriginalKey{"dtype", Kind::kRule, "what is multiplied"}};
 
-/// A key that only the original's configs have; some are options here too, and TPUConfig's own are seen as such.
+/// Returns true for a key that only the original's configs have. Keys that are options here too, and the fields of
+/// TPUConfig, do not count.
 bool is_of_reference(const std::string& key) {
   constexpr std::array kOursToo = {"optimizer"};
   return std::ranges::count(kOursToo, key) == 0 && std::ranges::count(original_keys(), key, &OriginalKey::key) > 0;
 }
 
-/// Keys that only the U-Net's configs have and that say how it is trained: what they leave out is unet_config.py's.
+/// Training keys that only the U-Net's configs have: where one is missing, the default of unet_config.py applies.
 constexpr std::array kTrainsUNet = {"train_item_count", "train_epochs", "init_learning_rate", "lr_decay_rate"};
 
 class Translation {
@@ -100,7 +101,7 @@ class Translation {
   }
 
  private:
-  /// The keys of tpu_config, put over those of the top level.
+  /// Merges the section tpu_config into the top level, whose keys it overrides.
   void take_section() {
     if (!in_.contains("tpu_config")) return;
     const json section = in_["tpu_config"];
@@ -163,9 +164,9 @@ class Translation {
     if (out_.values["optimizer"] == "momentum") out_.values["optimizer"] = "sgd";
   }
 
-  /// unet_main.py: an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch. What a
-  /// config of its training leaves out is unet_config.py's: 1000 samples, 10 epochs, batches of 8; a rate that halves
-  /// is also that of train.
+  /// unet_main.py: an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch. Keys
+  /// that a training config leaves out have the defaults of unet_config.py: 1000 samples, 10 epochs, batches of 8; the
+  /// default decay, halving the rate, is also that of `train`.
   void take_steps(bool trains_unet) {
     const auto given_items = take("train_item_count"), given_epochs = take("train_epochs");
     if (!trains_unet || has("steps")) return;
@@ -194,7 +195,7 @@ class Translation {
 
   const json& in_;
   OptionValues out_;
-  KeyValues keys_;  // of out_.values
+  KeyValues keys_;  // refers to out_.values
 };
 
 }  // namespace

@@ -15,14 +15,14 @@ using Json = nlohmann::ordered_json;
 struct Chosen {
   SettingValue value;
   std::string reason;
-  std::string text = {};  // where people read another one than value_text(value)
+  std::string text = {};  // text for people; empty: value_text(value)
 };
 Chosen word(const char* value, std::string reason) { return {std::string(value), std::move(reason)}; }
 
 struct Rule {
   const char* option;
-  std::string_view data;  // of which models; empty: of all
-  bool of_model;          // a field of the model's config, which it may lack
+  std::string_view data;  // only for models of this kind of data; empty: for all
+  bool of_model;          // true: a field of the model's config, which the model may lack
   std::optional<Chosen> (*choose)(const RecipeFacts&);
 };
 
@@ -32,10 +32,10 @@ std::string samples_text(std::int64_t samples) {
 std::string steps_text(std::int64_t steps) { return std::to_string(steps) + (steps == 1 ? " step" : " steps"); }
 bool is_adam(const RecipeFacts& facts) { return facts.optimizer == OptimizerKind::kAdam; }
 
-/// Batches from which on a batch norm's statistics are those of the data (Wu and He 2018, group normalization, figure
-/// 1).
+/// Smallest batch for which a batch norm's statistics are close to those of the data (Wu and He 2018, group
+/// normalization, figure 1).
 constexpr std::int64_t kFewestOfBatchNorm = 16;
-/// Steps in which running statistics of momentum 0.99 forget where they began.
+/// Steps after which running statistics with momentum 0.99 no longer depend on their initial values.
 constexpr std::int64_t kStepsOfBatchNorm = 1000;
 
 std::optional<Chosen> norm(const RecipeFacts& f) {
@@ -50,8 +50,9 @@ std::optional<Chosen> activation(const RecipeFacts&) {
   return word("leaky_relu", "no channel of a narrow network stays at zero for good");
 }
 
-/// Below, phantoms are learnt better with 0.01 than with 0.004 (110 steps: 0.63 and 0.58 mean Dice); from here on the
-/// rare class is with 0.004 (300 steps: 0.50 and 0.72, means 0.76 and 0.77).
+/// Number of steps from which on the lower rate is better. On phantoms, 0.01 beats 0.004 in short runs (110 steps: mean
+/// Dice 0.63 and 0.58), but 0.004 learns the rare class better in long ones (300 steps: 0.50 and 0.72, means 0.76 and
+/// 0.77).
 constexpr std::int64_t kStepsOfHighRate = 300;
 
 std::optional<Chosen> volume_rate(const RecipeFacts& f) {
@@ -61,7 +62,7 @@ std::optional<Chosen> volume_rate(const RecipeFacts& f) {
   return Chosen{0.01, "of sgd with momentum, as nnU-Net has it"};
 }
 
-/// The reference's 0.08 at 64 images a step, in proportion (Goyal et al. 2017).
+/// Returns the learning rate: the reference's 0.08 at 64 images a step, scaled linearly (Goyal et al. 2017).
 std::optional<Chosen> image_rate(const RecipeFacts& f) {
   if (is_adam(f)) return std::nullopt;
   return Chosen{0.00125 * static_cast<double>(f.batch),
@@ -84,7 +85,8 @@ std::optional<Chosen> image_clip(const RecipeFacts& f) {
   return Chosen{10.0, "one odd picture of " + std::to_string(f.batch) + " must not undo the steps before it"};
 }
 
-/// Running statistics that forget where they began, 1, within a tenth of the run: momentum^(steps / 10) = e^-2.
+/// Returns a momentum with which running statistics forget their initial value, 1, within a tenth of the run:
+/// momentum^(steps / 10) = e^-2.
 std::optional<Chosen> norm_momentum(const RecipeFacts& f) {
   constexpr double kReference = 0.997, kLeast = 0.9;
   const double momentum = std::max(kLeast, 1 - 20 / static_cast<double>(f.steps));
@@ -110,14 +112,14 @@ std::optional<Chosen> precision(const RecipeFacts& f) {
                                     ") has no multiplication of bf16: it would only be slower");
 }
 
-/// The rate of SGD at 256 images a step (He et al. 2016), in proportion (Goyal et al. 2017).
+/// Returns the learning rate of SGD: that for 256 images a step (He et al. 2016), scaled linearly (Goyal et al. 2017).
 std::optional<Chosen> class_rate(const RecipeFacts& f) {
   if (is_adam(f)) return std::nullopt;
   return Chosen{0.1 * static_cast<double>(f.batch) / 256,
                 "of sgd, 0.1 at 256 samples a step, in proportion to " + std::to_string(f.batch)};
 }
 
-/// Not in front of a schedule that was published without.
+/// Returns the warm-up; none for models whose published schedule has none.
 std::optional<Chosen> class_warmup(const RecipeFacts& f) {
   if (std::ranges::count(f.fields, "base-filters") == 0) return std::nullopt;
   return warmup(f);

@@ -1,10 +1,11 @@
-// The recipe chooses for `train` where nothing is said: one table of settings, each with its value for the data, the
-// batch, the steps and the processor at hand, and the reason in words. A setting that a user gives is never chosen.
+// The recipe chooses values for settings of `train` that are not given: one table of settings, each with a value that
+// depends on the data, the batch, the steps and the processor, and the reason in words. A given setting is never
+// changed.
 //
 //   recipe({.data = kVoxelLabels, .fields = {"norm"}, .steps = 110, .batch = 1, .norm_samples = 1})
 //   -> {"norm", "instance", "a norm sees 1 sample a step: too few for the statistics of a batch norm"}, ...
 //
-// The values were measured on generated phantoms and images, of runs of 100 to 600 steps; data/README.md has the table.
+// The values were found with generated phantoms and images, in runs of 100 to 600 steps; data/README.md has the table.
 #pragma once
 
 #include "libcore/models/model.h"
@@ -13,36 +14,37 @@
 
 namespace voxshard {
 
-/// These facts decide between bf16 and f32.
+/// Facts that decide between bf16 and f32.
 struct PrecisionFacts {
-  bool multiplies_bf16 = false;                   // the processor has instructions for it
-  std::string instructions;                       // "avx2", for the reason
-  std::optional<double> bf16_step_s, f32_step_s;  // by this machine's measured rates; empty: not measured
-  bool f32_fits = true;                           // the budgets, and what memory is free
-  std::string f32_refusal;                        // why not, in a few words
+  bool multiplies_bf16 = false;                   // the processor has instructions for bf16 products
+  std::string instructions;                       // "avx2", for the text of the reason
+  std::optional<double> bf16_step_s, f32_step_s;  // step time by this machine's measured rates; empty: not measured
+  bool f32_fits = true;                           // f32 fits the budgets and the free memory
+  std::string f32_refusal;                        // reason why it does not fit, in a few words
 };
 
 struct RecipeFacts {
-  std::string data{kVoxelLabels};   // what the model learns from: kVoxelLabels, kBoxes or kClassLabels
-  std::vector<std::string> fields;  // options of the model's config; a setting that it lacks is not chosen
+  std::string data{kVoxelLabels};   // kind of training data: kVoxelLabels, kBoxes or kClassLabels
+  std::vector<std::string> fields;  // options of the model's config; a setting that is not among them is not chosen
   std::int64_t steps = 1, batch = 1;
-  std::int64_t norm_samples = 1;  // that share the statistics of a batch norm: the batch, or the part of a replica
+  std::int64_t norm_samples = 1;  // samples that share batch norm statistics: the batch, or a replica's part of it
   OptimizerKind optimizer = OptimizerKind::kAdam;
-  std::optional<PrecisionFacts> precision;  // empty: not to be chosen
+  std::optional<PrecisionFacts> precision;  // empty: the precision is not chosen
 };
 
-/// The names of all options that recipe() may choose.
+/// Returns the names of all options that recipe() may choose.
 const std::vector<std::string>& recipe_options();
-/// In the order of recipe_options(); options that the facts say nothing about are left to the reference's values. Pure.
+/// Returns the chosen values in the order of recipe_options(); options that do not depend on these facts keep the
+/// reference's values. A pure function.
 std::vector<Choice> recipe(const RecipeFacts& facts);
 
-/// Returns what the model's row says of its training, with the batch of all `replicas`. Empty for the models whose
-/// usual values are the settings' own.
+/// Returns the training values in the model's row, with the batch of all `replicas`. Empty for models that use the
+/// defaults of the settings.
 std::vector<Choice> usual_training(const Model& model, std::int64_t replicas);
 
 /// [{"option", "value", "reason"}], for run.json.
 nlohmann::ordered_json to_json(const std::vector<Choice>& choices);
-/// The values are text. Errors: kCheckpoint for anything else than to_json() writes.
+/// Reads choices back; their values are text. Errors: kCheckpoint for anything but the output of to_json().
 std::vector<Choice> choices_from_json(const nlohmann::json& json);
 
 }  // namespace voxshard

@@ -29,7 +29,7 @@ constexpr const char* kEpochs = "an epoch is num_examples_per_epoch / batch step
 constexpr const char* kDrops = "the rate is multiplied by 0.1 at two epochs, 8 and 11 unless given";
 constexpr const char* kScale = "a random factor of both sides, 1 to 1 unless given";
 
-/// Keys that say that the model is RetinaNet.
+/// Keys that imply that the model is RetinaNet.
 constexpr std::array kOfModel = {
     OriginalKey{"min_level", Kind::kFixed, kLevels, "3"},
     OriginalKey{"max_level", Kind::kFixed, kLevels, "7"},
@@ -135,7 +135,7 @@ class RetinaNetKeys {
       const std::string text = sides[0].dump() + "x" + sides[1].dump();
       keys_.put("size", text, {"image_size"});
       keys_.put("output-size", text, {"image_size"});  // the long side scaled to it, zeros at the bottom and right
-      keys_.put("foreground", 0, {"image_size"});      // and nothing chosen by where the boxes are
+      keys_.put("foreground", 0, {"image_size"});      // and crops are not chosen by the positions of boxes
     }
     if (const auto mirrored = keys_.take_flag("input_rand_hflip"))
       keys_.put("mirror", *mirrored ? 0.5 : 0.0, {"input_rand_hflip"});

@@ -17,7 +17,7 @@ struct Overloaded : Cases... {
   using Cases::operator()...;
 };
 
-/// In the manner of C, such as 0x10.
+/// Parses a whole number in C syntax, such as 0x10.
 template <class Number, auto read>
 std::optional<Number> whole_number(const std::string& word) {
   char* end = nullptr;
@@ -43,7 +43,7 @@ std::optional<bool> truth(const std::string& word) {
   return number ? std::optional(*number > 0) : std::nullopt;
 }
 
-/// "10,20" is two words.
+/// Splits words at commas: "10,20" becomes two.
 Words split(const Words& words) {
   Words parts;
   for (const std::string& word : words)
@@ -71,7 +71,7 @@ std::optional<SettingValue> one(const std::optional<Number>& value) {
   return value ? std::optional<SettingValue>(*value) : std::nullopt;
 }
 
-/// Six digits, as streams print.
+/// Formats a number with six digits, as streams do.
 std::string short_text(double number) { return joined_text(&number, 1, 6); }
 
 std::vector<double> numbers_in(const SettingValue& value) {

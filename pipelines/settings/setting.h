@@ -1,6 +1,6 @@
-// A setting: something that a user may say to a command. It is one row with its name, type, range or choices, default
-// and help; the row is bound to the value that the command reads. Rows of the training, of models, of plans, of
-// TPUConfig and of tasks are all of this kind. settings.h knows which of them were said, and by which layer.
+// A setting: an option that a user may give to a command. It is one row with its name, type, range or choices, default
+// and help; the row is bound to the value that the command reads. Training, models, plans, TPUConfig and tasks all use
+// such rows. settings.h keeps track of which ones were given, and by which layer.
 //
 //   double clip = 0;
 //   const Setting row{"clip-norm", "Clip the gradient to this global norm", "Training", &clip, {{0, 1e38}}};
@@ -26,9 +26,9 @@ namespace voxshard {
 
 enum class TaskCommand { kPrepare, kTrain, kPredict, kEvaluate };
 
-/// The extents of whole samples may be padded to a multiple of such a number.
+/// Range of the number to whose multiples the extents of whole samples are padded.
 inline constexpr NumberRange kPadMultiples{1, 4096};
-/// An unsigned number of 64 bits as text would also take -1.
+/// Range of seeds; needed because parsing an unsigned number of 64 bits would also accept -1.
 inline constexpr NumberRange kSeeds{0, 0x1p63};
 
 /// A value of a setting, whatever its type.
@@ -37,10 +37,10 @@ using SettingValue = std::variant<bool, std::int64_t, std::uint64_t, double, std
 /// "0.004", "10,20", "true": text that parsed() reads back as the same value.
 std::string value_text(const SettingValue& value);
 
-/// One row. Tasks that share a name are told the same value.
+/// One row. Settings of several tasks with the same name get the same value.
 struct Setting {
   using FromText = std::function<void(const std::string&)>;  // sets the value. Errors: kUsage, kConfig
-  /// A value that stands behind functions, such as the name of an enum. `get` also tells the type.
+  /// A value that is read and written by functions, such as the name of an enum. `get` also determines the type.
   struct Access {
     std::function<SettingValue()> get;
     std::function<void(const SettingValue&)> set;
@@ -51,22 +51,22 @@ struct Setting {
 
   std::string name;   // long, without dashes
   std::string help;   // one sentence; other settings are written {name}
-  std::string group;  // where help lists it; empty: with the command's own
+  std::string group;  // heading in the help; empty: with the command's own options
   Value value;
-  std::optional<NumberRange> range = {};      // of a number, which has one
-  std::vector<std::string> choices = {};      // of a text; empty: any
-  bool tells_default = true;                  // help shows what holds when nothing is said
-  std::string usual = {};                     // what help shows in place of the value; empty: the value
-  std::string type = {};                      // what help calls its type, such as DEVICE; empty: by the value
+  std::optional<NumberRange> range = {};      // allowed range; required for a number
+  std::vector<std::string> choices = {};      // allowed texts; empty: any
+  bool tells_default = true;                  // true: help shows the default
+  std::string usual = {};                     // default as help shows it; empty: the value
+  std::string type = {};                      // type as help shows it, such as DEVICE; empty: by the value
   std::vector<std::string> other_names = {};  // such as those of the original
-  std::vector<std::string> excludes = {};     // settings that may not be said beside it
-  bool of_one_call = false;                   // a run does not keep it for those who resume it
-  bool decides = false;                       // another value makes another run: checkpoints keep it
-  std::function<std::string(const std::string&)> meaning = {};  // the word that a word stands for
-  std::function<std::string(const std::string&)> kept = {};     // the word as a run keeps it, wherever the run goes on
+  std::vector<std::string> excludes = {};     // settings that may not be given together with it
+  bool of_one_call = false;                   // true: not kept for a resumed run
+  bool decides = false;                       // true: changes the result of the run, so checkpoints keep it
+  std::function<std::string(const std::string&)> meaning = {};  // replaces a given word by the one that it stands for
+  std::function<std::string(const std::string&)> kept = {};     // the word as a run keeps it, valid from any folder
 };
 
-/// An enum that counts from 0, as a name.
+/// Gives access to an enum that counts from 0 by its names.
 template <class Enum>
 Setting::Access named(Enum& value, std::vector<std::string> names) {
   return {.get = [&value, names] { return SettingValue(names.at(static_cast<std::size_t>(value))); },
@@ -77,30 +77,30 @@ Setting::Access named(Enum& value, std::vector<std::string> names) {
               }};
 }
 
-/// A type that a value has, by an example; text for what only FromText knows.
+/// Returns a value of the row's type; text for a row with FromText.
 SettingValue example_of(const Setting& row);
-/// The value that holds now; none for what only FromText knows, or that nobody said.
+/// Returns the current value; none for a row with FromText, or an optional value that is not set.
 std::optional<SettingValue> value_of(const Setting& row);
-/// The words of a user as a value of the row's type; none when they are no such value.
+/// Parses a user's words as a value of the row's type; none when they are not valid.
 std::optional<SettingValue> parsed(const Setting& row, const std::vector<std::string>& words);
-/// `value` as one of the row's type: whole numbers are numbers too, text is parsed, and any value is text. None when it
-/// is no such value.
+/// Converts `value` to the row's type: whole numbers are numbers too, text is parsed, and any value becomes text. None
+/// when it cannot be converted.
 std::optional<SettingValue> converted(const Setting& row, const SettingValue& value);
 /// Sets a value of the row's type. Errors: those of FromText.
 void set_value(const Setting& row, const SettingValue& value);
 
-/// "-1 is not in 0 to 100", "adma not in {adam,sgd}; did you mean adam?"; empty for a word that the row takes. What is
-/// no number passes here: parsed() refuses it.
+/// Return "-1 is not in 0 to 100", "adma not in {adam,sgd}; did you mean adam?"; empty for a word that the row accepts.
+/// A word that is no number passes here: parsed() refuses it.
 std::string range_problem(const NumberRange& range, const std::string& word);
 std::string choice_problem(const std::vector<std::string>& choices, const std::string& word);
 std::string problem(const Setting& row, const std::string& word);
 /// "{adam,sgd}".
 std::string choices_text(const std::vector<std::string>& choices);
 
-/// "0.5,1" and "64x64x64" for help: the value that a setting has now; empty when there is none to tell.
+/// Returns the current value of a setting for help, "0.5,1" or "64x64x64"; empty when there is none.
 std::string default_text(const Setting& row);
 
-/// Errors: kUsage for the first number that is out of its range, or not finite.
+/// Throws kUsage for the first number that is out of its range, or not finite.
 void require_in_range(const std::vector<Setting>& settings);
 
 /// A setting that was given, and the tasks that have it.
@@ -109,13 +109,13 @@ struct GivenSetting {
   std::vector<std::string> tasks;
 };
 
-/// A task refused a value that it shares with others; the refusal counts when the task is the one that runs.
+/// An error of a task that refused a value which it shares with others; it is thrown only if this task runs.
 struct RefusedSetting {
   std::string task;
   Error error;
 };
 
-/// The options of every task: structs by their type, made with their defaults when they are first asked for.
+/// The options of every task: structs by their type, made with their defaults at first access.
 class TaskOptions {
  public:
   template <class Options>

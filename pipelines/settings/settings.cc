@@ -113,7 +113,7 @@ bool Settings::take(Layer layer, Entry& to, Words words, const SettingValue& val
   }
   for (std::size_t i = 0; i < to.rows.size(); ++i) try {
       if (const auto own = converted(to.rows[i], value)) set_value(to.rows[i], *own);
-    } catch (const Error& error) {  // of a task that may not be the one that runs
+    } catch (const Error& error) {  // the task that refuses may not be the one that runs
       if (to.rows.size() == 1) throw;
       to.options->refused.push_back({to.tasks[i], error});
     }

@@ -1,5 +1,5 @@
-// The settings of one command: its rows, and of each row the value that holds with the layer that said it. A higher
-// layer wins, whichever speaks first. The parser of the command line fills its layer like any other.
+// The settings of one command: its rows, and for each row the current value and the layer that gave it. A higher layer
+// wins, in whatever order the values are given. The parser of the command line fills its layer like any other.
 //
 //   Settings settings;
 //   settings.add({"clip-norm", "Clip the gradient to this global norm", "Training", &o.clip_norm});
@@ -16,18 +16,18 @@
 
 namespace voxshard {
 
-/// The layers, from the lowest to the highest: each says values, and a higher one wins.
+/// The layers that give values, from the lowest to the highest; a higher one wins.
 enum class Layer {
-  kDefault,      // the row's own
-  kModel,        // what the model is usually trained with
+  kDefault,      // the row's own default
+  kModel,        // the usual training values of the model
   kRecipe,       // chosen for the data, the batch, the steps and the processor
-  kRun,          // what the run that goes on began with
+  kRun,          // the values that a resumed run began with
   kConfig,       // the config file
-  kCommandLine,  // what was typed
+  kCommandLine,  // the command line
 };
 const char* layer_name(Layer layer);  // "command line"
 
-/// A value that was chosen for a setting, and why.
+/// A value that was chosen for a setting, and the reason.
 struct Choice {
   std::string option;  // the setting's name
   SettingValue value = std::string();
@@ -37,22 +37,22 @@ struct Choice {
   std::string shown() const { return text.empty() ? value_text(value) : text; }
 };
 
-/// The words that were said, by the name of the setting: run.json keeps them for those who resume.
+/// The given words, by the name of the setting: run.json keeps them for resuming.
 using GivenOptions = std::map<std::string, std::vector<std::string>>;
 
 class Settings {
  public:
   using Words = std::vector<std::string>;
 
-  /// The rows of one name, which are told the same value: one row, or one for each task that has it.
+  /// The rows of one name, which get the same value: one row, or one for each task that has this setting.
   struct Entry {
     std::vector<Setting> rows;
-    Words tasks = {};                        // by row; empty: the command's own
-    TaskOptions* options = nullptr;          // of those tasks
-    std::string usual = {};                  // what help shows as default
-    std::optional<SettingValue> first = {};  // the value before anybody said one
+    Words tasks = {};                        // task of each row; empty: the command's own setting
+    TaskOptions* options = nullptr;          // options of these tasks
+    std::string usual = {};                  // default as help shows it
+    std::optional<SettingValue> first = {};  // the value before one was given
     Layer layer = Layer::kDefault;
-    Words words = {};  // as they were said; empty: nothing was
+    Words words = {};  // the given words; empty: not given
     std::string reason = {};
 
     const Setting& row() const { return rows.front(); }
@@ -63,34 +63,34 @@ class Settings {
   };
 
   Settings() = default;
-  Settings(const Settings&) = delete;  // rows are bound to what stands beside them
+  Settings(const Settings&) = delete;  // rows are bound to values outside of this object
   Settings& operator=(const Settings&) = delete;
 
   void add(Setting row);
   void add(std::vector<Setting> rows);
-  /// A row of a task. `options` notes what was said to which tasks, and what a task refused.
+  /// Adds a row of a task. `options` records which settings were given to which tasks, and which ones a task refused.
   void add(Setting row, const std::string& task, TaskOptions& options);
 
   const std::deque<Entry>& entries() const { return entries_; }
-  /// Null when there is no such setting.
+  /// Returns the setting of this name; null when there is none.
   const Entry* find(const std::string& name) const;
   bool is_said(const std::string& name) const;
   Layer layer(const std::string& name) const;
 
-  /// Says a value; false when a higher layer has said one, or there is no such setting. Errors: kUsage for what the row
-  /// does not take; those of the row.
+  /// Gives a value; returns false when a higher layer has given one, or there is no such setting. Errors: kUsage for a
+  /// value that the row does not accept; those of the row.
   bool say(Layer layer, const std::string& name, const Words& words);
   bool say(Layer layer, const Choice& choice);
-  /// Restores the value that held before anybody said one.
+  /// Restores the value from before one was given.
   void withdraw(const std::string& name);
-  /// Moves what the command line said for these names to the layer of the config file.
+  /// Moves the values of these names from the layer of the command line to that of the config file.
   void came_from_config(const std::set<std::string>& names);
-  /// Help shows "auto (reference: 0.001)" for these names: they are chosen where nobody says them.
+  /// Makes help show "auto (reference: 0.001)" for these names: they are chosen when they are not given.
   void show_as_chosen(const Words& names);
 
-  /// Returns what was said, but for what concerns one call only; paths are absolute.
+  /// Returns the given words, except of settings for one call only; paths are absolute.
   GivenOptions given() const;
-  /// Returns the layer of each of those, by its name.
+  /// Returns the layer of each of these settings, by its name.
   nlohmann::ordered_json layers() const;
 
  private:

@@ -1,5 +1,5 @@
-// TPUConfig under its original names, as settings of the commands that cut a model. Each name is also taken with - for
-// _.
+// The fields of TPUConfig under their original names, as settings of the commands that partition a model. Each name is
+// also accepted with - for _.
 //
 //   settings.add(tpu_rows(tpu));                    // num_cores_per_replica = 4, input_partition_dims = "[[1, 4, 1, 1,
 //   1], None]" TpuConfig config = tpu_config(tpu, batch);
@@ -16,10 +16,11 @@ struct TpuSettings {  // as written; empty: not given
 };
 
 std::vector<Setting> tpu_rows(TpuSettings& tpu);
-/// The config, `batch` being its train_batch_size; 0: none, nobody trains. Errors: kConfig for what cannot be read.
+/// Returns the config. `batch`: its train_batch_size; 0: not set, the command does not train. Errors: kConfig for a
+/// value that cannot be parsed.
 TpuConfig tpu_config(const TpuSettings& tpu, std::int64_t batch);
 
-/// The settings of the original that evaluate and predict take: TPUConfig, and the cores of the system.
+/// The settings of the original that evaluate and predict accept: TPUConfig, and the cores of the system.
 struct EstimatorSettings {
   TpuSettings tpu;
   EstimatorOptions options;

@@ -1,5 +1,5 @@
-// How images are called that were cut out of others: `convert` writes the names, and who divides a data set reads
-// them.
+// The file names of images that were cut out of other images. `convert` writes the names; code that splits a data set
+// reads them.
 //
 //   crop_name("BloodImage_00001", 12, 3)                              // "BloodImage_00001_00000012_003.png"
 //   image_of_crop("WBC/BloodImage_00001_00000012_003.png")          // "BloodImage_00001_00000012"
@@ -12,11 +12,11 @@
 
 namespace voxshard {
 
-/// Of box `box` of image `image` of a data set, whose file has this stem.
+/// Returns the name of the crop of box `box` of image `image` of a data set, whose file has this stem.
 std::string crop_name(const std::string& stem, std::size_t image, std::size_t box);
 
-/// What all crops of an image have in common, whatever their folder; none for a file of another name. Numbers of ten
-/// millions and more are taken for dates.
+/// Returns the part of the name that all crops of an image share, whatever their folder; none for a file that is not
+/// named like a crop. An image number of ten million or more is taken for a date, so the file is no crop.
 std::optional<std::string> image_of_crop(const std::filesystem::path& file);
 
 }  // namespace voxshard

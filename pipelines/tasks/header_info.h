@@ -1,5 +1,5 @@
-// What `voxshard info` tells about volumes and images, one by one and in folders, from their headers, and read
-// through.
+// The report of `voxshard info` about volumes and images, single files and folders, from their headers and, on request,
+// from reading them completely.
 //
 //   VolumeFile file{path, read_volume_info(path)};
 //   report.files.add(to_json(file), to_text(file));
@@ -22,24 +22,24 @@ struct ImageFile {
   ImageHeader header;
 };
 
-/// The spread of the volumes of a folder, and its videos.
+/// The volumes of a folder, for a summary of their properties, and its videos.
 struct FolderInfo {
   std::filesystem::path path;
   std::vector<VolumeFile> images;  // by name
   std::vector<VideoInfo> videos;   // by name
-  nlohmann::ordered_json dataset;  // what a task knows of the folder; null: nothing
+  nlohmann::ordered_json dataset;  // a task's report on the folder; null: none
   std::string dataset_text;
 };
 
-/// What is known of one volume: its header and, unless options.quick, whether every byte behind it can be read.
-/// A volume that cannot be used is in `failures` too. Errors: kInput without a usable header.
+/// Reads the header of a volume and, unless options.quick, checks that all of its data can be read. A volume that
+/// cannot be used is also added to `failures`. Errors: kInput without a usable header.
 VolumeFile read_volume_file(const std::filesystem::path& path, const InfoOptions& options,
                             std::vector<CaseFailure>& failures);
 
-/// The header of an image, which is decoded too unless options.quick. Errors: kInput.
+/// Reads the header of an image and, unless options.quick, decodes the image. Errors: kInput.
 ImageFile read_image_file(const std::filesystem::path& path, const InfoOptions& options);
 
-/// Reads volumes into `folder`, some at once; `failures` gets the files that cannot be used.
+/// Reads volumes into `folder`, several at once; files that cannot be used are added to `failures`.
 void add_volumes(FolderInfo& folder, const std::vector<std::filesystem::path>& files, const InfoOptions& options,
                  std::vector<CaseFailure>& failures);
 

@@ -1,4 +1,4 @@
-// One sample in a core's box of a batch.
+// Copies one sample into a core's box of a batch.
 //
 //   place_sample(pixels, 0, box);      // (H, W, C) into (N, H, W, C), or (D, H, W, C) into (N, D, H, W, C)
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace voxshard {
 
-/// Writes what `box` (N, .., C) holds of sample `sample`; zeros where the sample ends.
+/// Writes the part of sample `sample` that lies in `box` (N, .., C); zeros beyond the end of the sample.
 ///   pixels  (.., C), at the low corner of the sample, with one axis less than the box
 void place_sample(const Tensor& pixels, std::int64_t sample, const TensorView& box);
 

@@ -9,7 +9,7 @@
 namespace voxshard {
 namespace {
 
-/// Of a replica: the replicas share the samples of every input evenly.
+/// Returns the number of samples per replica: the samples of every input are divided evenly among the replicas.
 std::int64_t samples_per_replica(const Node& input, const Mesh& mesh) {
   const std::int64_t samples = input.type.shape[0];
   ensure(mesh.replicas >= 1 && samples >= mesh.replicas && samples % mesh.replicas == 0,
@@ -86,7 +86,8 @@ void SampleFeed::read(const Node& input, const TensorView& box) {
   report_.largest_read_bytes = std::max(report_.largest_read_bytes, bytes);
 }
 
-/// A box over several replicas, of an input that is whole on every core, takes from each of them.
+/// Fills a box from the staged samples of its replicas. When an input is whole on every core, its box spans several
+/// replicas.
 void SampleFeed::cut(const Node& input, const TensorView& box) {
   if (box.box.empty()) return;
   const std::int64_t samples = samples_per_replica(input, mesh_);

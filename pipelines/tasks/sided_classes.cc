@@ -13,8 +13,8 @@ bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0
 bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
 bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 
-/// Words for left and right: English with its short forms, German, French, Spanish, Italian, Latin. One of two letters
-/// or less stands alone or as the last of a name such as kidneyL.
+/// Words for left and right: English with its short forms, German, French, Spanish, Italian, Latin. A short form of one
+/// or two letters must be a separate word, or the capital at the end of a name such as kidneyL.
 constexpr std::pair<std::string_view, std::string_view> kSides[] = {
     {"left", "right"},    {"linke", "rechte"},    {"links", "rechts"},
     {"gauche", "droite"}, {"gauche", "droit"},    {"izquierd", "derech"},
@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, std::string_view> kSides[] = {
 };
 constexpr std::size_t kShort = 3;
 
-/// The name in lower case, with a blank where a word begins inside of it: "kidneyL" -> "kidney l".
+/// Returns the name in lower case, with a blank where a word begins inside it: "kidneyL" -> "kidney l".
 std::string words_of(const std::string& name) {
   std::string words;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -38,7 +38,7 @@ bool stands_alone(const std::string& name, std::size_t at, std::size_t length) {
   return (at == 0 || !is_letter(name[at - 1])) && (at + length == name.size() || !is_letter(name[at + length]));
 }
 
-/// `name` (words_of) with every `left` as `right`.
+/// Returns `name` (from words_of) with every `left` replaced by `right`.
 std::string on_the_right(std::string name, std::string_view left, std::string_view right) {
   for (std::size_t at = name.find(left); at != std::string::npos; at = name.find(left, at)) {
     const bool is_side = left.size() > kShort || stands_alone(name, at, left.size());

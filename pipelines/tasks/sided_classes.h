@@ -1,4 +1,4 @@
-// Classes that are the two sides of a body: mirroring a sample from left to right teaches the wrong one of them.
+// Classes that are the left and right of a body part: a sample that is mirrored left to right teaches the wrong class.
 //
 //   sided_classes({"background", "kidney_left", "kidney_right"})    // kidney_left, kidney_right
 #pragma once
@@ -10,11 +10,12 @@
 
 namespace voxshard {
 
-/// The first two names that differ in nothing but the words for left and right of one language, or short forms such as
-/// l and r, lt and rt as words of their own ("eye_l", "kidneyL"), in any case.
+/// Returns the first two names that differ only in the words for left and right of one language, or in short forms such
+/// as l and r, lt and rt that are separate words ("eye_l", "kidneyL"), in upper or lower case; none when there are no
+/// such names.
 std::optional<std::pair<std::string, std::string>> sided_classes(const std::vector<std::string>& names);
 
-/// W_MIRROR for such classes: what mirroring by `option` does to them; empty without such classes.
+/// Returns a W_MIRROR warning of the effect of mirroring by `option` on such classes; empty without such classes.
 std::vector<std::string> mirror_warnings(const std::vector<std::string>& names, const std::string& option);
 
 }  // namespace voxshard

@@ -1,11 +1,11 @@
-// What a task is: what its models learn from, and what each command does for it. A task is one class in a folder of its
-// own and one row in task_table.cc.
+// The interface of a task, such as segmentation or detection: the data that its models learn from, and its part of each
+// command. A task is one class in a folder of its own and one row in task_table.cc.
 //
-//   const Task& task = task_of(task_table(), spec);            // of a RetinaNet: detection
+//   const Task& task = task_of(task_table(), spec);            // for a RetinaNet: detection
 //   std::unique_ptr<TrainingTask> data = task.training({.data = "coco/train.json"}, {}, spec);
 //   feed_of(graph, task.records()).transfer_bytes;
 //
-// Commands ask the table that they are handed; none of them knows which tasks there are.
+// Commands look tasks up in the table that they are given; none of them names a task itself.
 #pragma once
 
 #include <memory>
@@ -17,59 +17,62 @@
 
 namespace voxshard {
 
-/// The words of a task in the help of commands that it shares with others: a clause each, without a full stop.
+/// The clauses of a task in the help of commands that all tasks share, each without a full stop.
 struct TaskWords {
-  std::string demo_cases, demo_test_cases;  // "120 images": as many as demo() usually writes
-  std::string demo_kinds;                   // "digits (the usual), or motion: clips"; empty: one thing only
-  std::string training_data;                // what train takes: "of RetinaNet a COCO JSON"
-  std::string inputs, outputs;              // what predict takes and writes
-  std::string predicted = "found.json";     // a name for what predict writes
-  std::string predictions;                  // what evaluate takes, as a folder or file of its own form
-  std::string json_predictions;             // and as a JSON file: "COCO results"
-  std::string references, data_references;  // what it holds them against; a data set: "of classes a data set"
-  std::string run_data;                     // and a run: "the folder that voxshard prepare wrote"
-  std::string scores;                       // what it writes
-  std::string data_files, data_sets;        // what info knows: "COCO JSON"; "nnU-Net, Decathlon"
+  std::string demo_cases, demo_test_cases;  // "120 images": the default number that demo() writes
+  std::string demo_kinds;                   // "digits (the usual), or motion: clips"; empty: there is one kind only
+  std::string training_data;                // input of train: "of RetinaNet a COCO JSON"
+  std::string inputs, outputs;              // input and output of predict
+  std::string predicted = "found.json";     // an example name for the output of predict
+  std::string predictions;                  // input of evaluate: a folder or file in the task's own format
+  std::string json_predictions;             // input of evaluate: a JSON file, "COCO results"
+  std::string references,
+      data_references;                // references of evaluate; those that are a data set: "of classes a data set"
+  std::string run_data;               // data on which evaluate scores a run: "the folder that voxshard prepare wrote"
+  std::string scores;                 // output of evaluate
+  std::string data_files, data_sets;  // inputs that info recognises: "COCO JSON"; "nnU-Net, Decathlon"
 };
 
 class Task {
  public:
   virtual ~Task() = default;
 
-  /// "segmentation": for people, and for `demo --task`.
+  /// Returns the name of the task, for messages and for `demo --task`: "segmentation".
   virtual const char* name() const = 0;
   virtual TaskWords words() const { return {}; }
-  /// Whether this is the task of a model.
+  /// True when this is the task of a model.
   virtual bool learns(const ModelSpec& spec) const = 0;
-  /// What a user may say about a command of this task, bound to `options`, which must live as long as the rows are
+  /// Returns the settings of a command of this task, bound to `options`, which must live as long as the settings are
   /// used.
   virtual std::vector<Setting> settings(TaskCommand, TaskOptions&) const { return {}; }
 
-  /// What demo() can write, by name, the usual first; empty: one thing only.
+  /// Returns the names of the kinds of data that demo() can write, the default first; empty: there is one kind only.
   virtual std::vector<std::string> demo_kinds() const { return {}; }
-  /// Writes a small generated data set; `scale` 1 to 3 is its size. Errors: kOutput; Stopped, then without what makes a
-  /// data set of the files (it comes last).
+  /// Writes a small generated data set; `scale` 1 to 3 is its size. Errors: kOutput; Stopped, before the file that
+  /// makes the folder a data set (it is written last).
   virtual DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const = 0;
-  /// Adds to the report what the task knows of a file or folder; true when that is all there is to say about it.
+  /// Adds the task's findings about a file or folder to the report; returns true when nothing more is to be reported on
+  /// it.
   virtual bool info(const std::filesystem::path&, const InfoOptions&, InfoReport&) const { return false; }
-  /// Whether training wants data that `prepare` made.
+  /// True when training needs data that `prepare` made.
   virtual bool prepares() const { return false; }
   virtual TaskReport prepare(const PrepareRequest& request, const RunContext& context) const;
-  /// The samples of a run, and how it is validated. Errors: kInput, kNoCase, kConfig, kUsage.
+  /// Makes the training task of a run: its samples and its validation. Errors: kInput, kNoCase, kConfig, kUsage.
   virtual std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
                                                  const ModelSpec& spec) const = 0;
   /// Predicts for every input. Errors: those of run_predict.
   virtual PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const = 0;
-  /// Whether a file or folder holds predictions of this task.
+  /// True when a file or folder holds predictions of this task.
   virtual bool predicted(const std::filesystem::path& predictions) const = 0;
   virtual TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const = 0;
-  /// Whether the processes of a run share out the cases that evaluate() counts, and all call it; else it is little
-  /// work, and one of them does it alone.
+  /// True when all processes of a run call evaluate() and divide its cases among them; false when it is little work
+  /// that rank 0 does alone.
   virtual bool shares_evaluation() const { return false; }
-  /// The losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a task that
-  /// scores predictions only; else those of predict.
+  /// Computes the losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a
+  /// task that scores predictions only; else those of predict.
   virtual TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const;
-  /// How the hosts of the original system get the samples, for prices on an emulated device.
+  /// Returns the record format in which hosts of the original system get the samples, for cost estimates on an emulated
+  /// device.
   virtual RecordFormat records() const { return {}; }
 };
 

@@ -1,5 +1,5 @@
-// What a run trains on: where its samples come from and how it is validated. The rest (steps, checkpoints, resume,
-// tables, profile) is run_train's and the same for every task.
+// The interface between a task and training: the samples of a run and its validation. The rest (steps, checkpoints,
+// resume, tables, profile) belongs to run_train and is the same for every task.
 //
 //   std::unique_ptr<TrainingTask> task = volume_task({.work = "work"});          // Dice on prepared volumes
 //   task = detection_task({.data = "coco/train.json"}, config);                  // AP50 on images
@@ -18,82 +18,83 @@
 
 namespace voxshard {
 
-/// A step as memory sees it.
+/// The sizes of a step that determine its memory.
 struct StepSize {
   Shape extents;                // N and the spatial axes
-  std::int64_t box_points = 0;  // voxels or pixels of the boxes that are filled at once, one sample of each
+  std::int64_t box_points = 0;  // voxels or pixels, for one sample, of the boxes that are filled at once
   int workers = 1;
 };
 
-/// What to try a trained model on, as the command predict takes it.
+/// Data on which to try a trained model, as the command predict takes it.
 struct Unseen {
-  std::filesystem::path data;  // empty: nothing is held out, or nothing tells where it is
-  bool among_trained = false;  // what was held out lies there beside what was trained on
+  std::filesystem::path data;  // empty: nothing is held out, or its location is unknown
+  bool among_trained = false;  // true: `data` also holds cases that were trained on
 };
 
 class TrainingTask {
  public:
   virtual ~TrainingTask() = default;
 
-  /// "dice", "ap50": part of names in tables and JSON.
+  /// Returns the metric's name, a part of names in tables and JSON: "dice", "ap50".
   virtual const char* metric() const = 0;
-  /// Returns whether the best checkpoint is the one with the highest score; else it is that with the lowest.
+  /// True when the best checkpoint is the one with the highest score; false: the lowest.
   virtual bool higher_is_better() const { return true; }
-  /// Sets what the data decide: channels and classes. Errors: kConfig for a model that cannot learn from them.
+  /// Sets the values that the data determine: channels and classes. Errors: kConfig for a model that cannot learn from
+  /// them.
   virtual void complete(ModelSpec& spec) const = 0;
   virtual std::int64_t training_cases() const = 0;
   virtual std::int64_t validation_cases() const = 0;
-  /// Entries of the data that could not be used and that describe() lists in quarantine.csv.
+  /// Returns the number of data entries that cannot be used; describe() lists them in quarantine.csv.
   virtual std::int64_t left_out() const { return 0; }
-  /// What `predict` repeats on new inputs; part of each checkpoint.
+  /// Returns the preparation of the samples, which `predict` repeats on new inputs; part of each checkpoint.
   virtual nlohmann::ordered_json preparation() const = 0;
-  /// What decides the samples of a step; a resumed run must agree on all of it.
+  /// Returns the settings that determine the samples of a step; a resumed run must have the same.
   virtual nlohmann::ordered_json sampling() const = 0;
-  /// What the samples hold: by the role and name of a case, a hash of its files and annotations, of which a resumed run
-  /// must find the same; and the keys of what trains.
-  ///   resumes  hashes that `prepare` noted do not count: what the files hold now is compared with the run's
-  /// Cost: every file is read once, but for those with a noted hash. Errors: kInput.
+  /// Returns hashes of the sample contents: one per case, by its role and name, over its files and annotations, which
+  /// must be equal in a resumed run; and the keys of the training samples.
+  ///   resumes  true: the files are hashed anew instead of using the hashes that `prepare` noted
+  /// Cost: every file is read once, except those with a noted hash. Errors: kInput.
   virtual CaseHashes content(bool resumes, WorkerPool& pool, Progress& progress) const = 0;
-  /// What is odd about the data or the samples, one sentence each, for the log before training starts.
+  /// Returns warnings about the data or the samples, one sentence each, for the log before training starts.
   virtual std::vector<std::string> warnings() const { return {}; }
-  /// Whether the best checkpoint is chosen on what the data hold for tests, for want of another part.
+  /// True when the best checkpoint is chosen on the test part of the data, because there is no other part.
   virtual bool validates_on_test() const { return false; }
-  /// Writes which cases train and which validate.
+  /// Writes the lists of training and validation cases.
   virtual void describe(const std::filesystem::path& run) = 0;
 
   virtual Unseen unseen() const { return {}; }
 
-  /// The extents (N and the spatial axes) of the largest step there can be: what a plan of the whole run must hold.
+  /// Returns the extents (N and the spatial axes) of the largest possible step, for which the whole run is planned.
   virtual Shape largest_extents(std::int64_t batch) const = 0;
-  /// All extents that validation predicts at.
+  /// Returns all extents at which validation predicts.
   virtual std::vector<Shape> validation_extents(const ModelSpec& spec) const = 0;
 
-  /// What the samples of a step take beside its core set; what validation takes beside the core set of its extents; how
-  /// many different extents steps may have, each with a plan that is worth keeping.
+  /// Return the memory of a step's samples beside its core set; the memory of validation beside the core set of its
+  /// extents; the number of different extents that steps may have, each with a plan that is worth keeping.
   virtual ProcessPlan step_plan(const StepSize&) const { return {}; }
   virtual ProcessPlan validation_plan(const Shape&) const { return {}; }
   virtual std::int64_t step_sizes(std::int64_t) const { return 1; }
-  /// What of step_plan() is in memory before the first step, such as the pixels of IDX files.
+  /// Returns the part of step_plan() that is in memory before the first step, such as the pixels of IDX files.
   virtual ProcessPlan loaded_plan() const { return {}; }
 
-  /// From now on this process fills no more than the labels of samples before `begin` and from `end` on of each step:
-  /// other processes host their cores, and they need not be read. Until it is called it fills all.
+  /// Limits this process to the samples [begin, end) of each step. Of the others, whose cores belong to other
+  /// processes, it fills the labels only, so they need not be read. Until share() is called it fills all samples.
   virtual void share(std::int64_t begin, std::int64_t end) { (void)begin, (void)end; }
-  /// Makes the samples of a step ready and returns their extents. The same step gives the same samples.
+  /// Loads the samples of a step and returns their extents. The same step gives the same samples.
   virtual Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) = 0;
-  /// Fills a core's box of an input of the step that was loaded last. Threads: from several at once.
+  /// Fills a core's box of an input of the step that was loaded last. Threads: several at once.
   virtual void fill(const InputInfo& input, const TensorView& box) const = 0;
 
-  /// The setting that makes samples this large, for advice: "{crop} 64x64x64".
+  /// Returns the setting that gives samples of this size, for advice in messages: "{crop} 64x64x64".
   virtual std::string size_setting(const std::string& size) const { return "{crop} " + size; }
 
-  /// The next validation, on the cases that are held out, with the parameters of the session that it gets.
+  /// Makes the next validation, on the held-out cases, with the parameters of the session that it gets.
   virtual std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const = 0;
-  /// A case of the validation cannot be read; quarantine.csv of the run lists it.
+  /// Lists a validation case that cannot be read in the run's quarantine.csv.
   virtual void leave_out(const CaseFailure& failure, Progress& progress) { (void)failure, (void)progress; }
 };
 
-/// Errors: kConfig for a multiple below 1.
+/// Throws kConfig for a multiple below 1.
 inline void require_pad_multiple(std::int64_t multiple) {
   if (multiple < 1) throw Error(ErrorKind::kConfig, "[train] {pad-multiple} must be at least 1");
 }

@@ -13,18 +13,19 @@
 
 namespace voxshard {
 
-/// The file name without its ending; none for other files, "._*" and temporary files.
+/// Returns the name of a volume file without its ending; none for other files, "._*" and temporary files.
 std::optional<std::string> volume_id(const std::filesystem::path& path,
                                      const VolumeFormats& formats = volume_formats());
 
-/// Sorted by id. Errors: kInput when the folder is missing; kNoCase when it holds no volume.
+/// Returns the volumes of a folder, sorted by id. Errors: kInput when the folder is missing; kNoCase when it holds no
+/// volume.
 std::map<std::string, std::filesystem::path> volume_files(const std::filesystem::path& folder,
                                                           const VolumeFormats& formats = volume_formats());
 
-/// The files that a volume consists of: header and voxels of a .hdr/.img pair, else the one.
+/// Returns the files of a volume: header and voxels of a .hdr/.img pair, else the single file.
 std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path);
 
-/// The images of a folder by case: the channel suffix of nnU-Net ("_0000") is cut off when every file has it.
+/// Returns the images of a folder by case: the channel suffix of nnU-Net ("_0000") is removed when every file has it.
 std::map<std::string, std::filesystem::path> image_files(const std::filesystem::path& folder,
                                                          const VolumeFormats& formats = volume_formats());
 

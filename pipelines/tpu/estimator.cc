@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMostCores = 4096;
 
-/// The batch of a run whose config says nothing of cores: its replicas share it evenly all the same.
+/// Checks the batch of a run whose config gives no cores: its replicas must share it evenly all the same.
 void check_batch_only(const TpuConfig& config, RunMode mode, std::int64_t replicas) {
   TpuConfig batches;
   batches.eval_batch_size = config.eval_batch_size, batches.predict_batch_size = config.predict_batch_size;
@@ -42,7 +42,7 @@ void apply(const EstimatorOptions& options, RunMode mode, ModelSpec& spec) {
   const std::int64_t needed = counted(per_replica) * counted(config.num_shards.value_or(mesh.replicas));
   const SystemCores system{.cores = options.cores > 0 ? options.cores : needed};
   check(config, system, mode);
-  ModelSpec over = spec;  // a config without dims says how many cores a replica has: those of the run's cut
+  ModelSpec over = spec;  // a config without dims keeps the run's cut, with its cores per replica
   apply(config, system, one_core, over);
   spec.cut = std::move(over.cut);
   if (mode == RunMode::kPredict) mesh.replicas = 1;

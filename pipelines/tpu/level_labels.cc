@@ -18,7 +18,7 @@ Error refusal(const std::string& what) {
   return Error(ErrorKind::kConfig, "[tpu_config] input_partition_dims[1] (labels) " + what);
 }
 
-/// "class_targets/3" for "cls_targets_3": what the model calls it; other names as they are.
+/// Returns the model's name of a target, "class_targets/3" for "cls_targets_3"; other names unchanged.
 std::string model_name(std::string name) {
   if (name.starts_with("cls_")) name.replace(0, 3, "class");
   const std::size_t level = name.find_last_of('_');
@@ -27,7 +27,7 @@ std::string model_name(std::string name) {
   return name;
 }
 
-/// "cls_targets_3" for "class_targets/3".
+/// Returns "cls_targets_3" for "class_targets/3".
 std::string original_name(std::string name) {
   if (name.starts_with("class_")) name.replace(0, 5, "cls");
   std::replace(name.begin(), name.end(), '/', '_');

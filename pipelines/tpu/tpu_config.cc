@@ -77,7 +77,7 @@ std::optional<InputPartitionDims> dims_from_text(const std::string& text) {
         (better ? "; write input_partition_dims=" + *better : "; expected something like [[1, 4, 1, 1], None]"));
   }
   if (is_none(value)) return std::nullopt;
-  if (!value.is_array())  // a word is no list, nor is it read a second time
+  if (!value.is_array())  // a text inside the text is not parsed again
     throw config_error("input_partition_dims is " + shown(value) +
                        "; expected a list [features, labels], such as [[1, 4, 1, 1], None]");
   return dims_of_list(value);
@@ -135,7 +135,7 @@ json json_of(const DimsByPath& tensors) {
   return structure;
 }
 
-/// What one flat list of a reference model says; 1 where an entry is wrong, which resolve() refuses.
+/// Returns the product of a reference model's flat list; 1 when an entry is invalid, which resolve() refuses.
 std::int64_t product_of_list(const InputPartitionDims& dims) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   std::int64_t product = 1;

@@ -1,6 +1,6 @@
 // The conditions of TPUConfig, in the original's order: its constructor (tensorflow_estimator tpu_config.py), the
-// system (tpu_context.py, tpu_estimator.py), the structure of the inputs, each tensor (tpu_feed.py). The words are our
-// own.
+// system (tpu_context.py, tpu_estimator.py), the structure of the inputs, each tensor (tpu_feed.py). The messages are
+// our own.
 #include <algorithm>
 #include <array>
 
@@ -96,7 +96,7 @@ std::string names_of(const auto& tensors) {
   return tensors.empty() ? "none" : joined(tensors, ", ", [](const auto& named) { return named.first; });
 }
 
-/// Whether some entry stands where the tensors have a structure of their own, or the other way round.
+/// Returns true when an entry's path is a parent of a tensor's path, or the other way round.
 bool differs_in_depth(const DimsByPath& written, const std::map<std::string, Shape>& tensors) {
   for (const auto& [path, dims] : written)
     for (const auto& [name, shape] : tensors)
@@ -104,7 +104,7 @@ bool differs_in_depth(const DimsByPath& written, const std::map<std::string, Sha
   return false;
 }
 
-/// The written dims by the names of the tensors. `place` is "input_partition_dims[0] (features)".
+/// Returns the written dims by the names of the tensors. `place` is "input_partition_dims[0] (features)".
 DimsByPath matched(const DimsByPath& written, const std::map<std::string, Shape>& tensors, const std::string& place) {
   const bool one_tensor = written.size() == 1 && written.begin()->first.empty();
   if (one_tensor) {
@@ -150,7 +150,7 @@ InputPlacement placement_of(const TensorDims& dims, const Shape& shape, const st
   return placement;
 }
 
-/// The entry of one list for a tensor of this rank: as many of its numbers as there are axes.
+/// Returns the first `rank` entries of the one list, for a tensor with this number of axes.
 TensorDims first_entries(const TensorDims& list, int rank) {
   TensorDims dims = list;
   if (dims->size() > static_cast<std::size_t>(rank)) dims->resize(static_cast<std::size_t>(rank));

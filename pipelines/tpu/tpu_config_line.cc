@@ -10,7 +10,7 @@ std::optional<nlohmann::json> value_of(const std::string& text) {
   try {
     const nlohmann::json value = value_from_text(text);
     if (is_input_partition_dims(value)) return value;
-  } catch (const Error&) {  // is mended
+  } catch (const Error&) {  // corrected below
   }
   const auto better = mended(text, is_input_partition_dims);
   if (!better) return std::nullopt;

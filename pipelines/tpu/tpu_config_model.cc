@@ -17,7 +17,8 @@ Shape without_channels(const Shape& image) {
   return shape;
 }
 
-/// Labels as the config sees them: with a channel axis where its dims for them have as many entries as the image's.
+/// Returns the shape of the labels for the config: with a channel axis when its dims for them have as many entries as
+/// the image's.
 Shape label_shape(const TpuConfig& config, const Shape& image) {
   Shape labels = without_channels(image);
   if (!config.input_partition_dims || config.input_partition_dims->elements.size() < 2) return labels;
@@ -30,7 +31,7 @@ Shape label_shape(const TpuConfig& config, const Shape& image) {
   return labels;
 }
 
-/// The placement over all axes of the engine's tensors, channels last.
+/// Returns the placement over all axes of the engine's tensors, channels last.
 InputPlacement with_channels(InputPlacement placement, int rank, const char* name) {
   if (placement.kind != Kind::kCut) return placement;
   if (placement.grid.axes() < rank) placement.grid.push_back(1);
@@ -41,7 +42,7 @@ InputPlacement with_channels(InputPlacement placement, int rank, const char* nam
   return placement;
 }
 
-/// A replica's cores side by side along the first spatial axis.
+/// Returns a partition that places a replica's cores side by side along the first spatial axis.
 Dims in_a_row(std::int64_t cores, int rank) {
   Dims partition = Dims::filled(rank, 1);
   partition[1] = cores;
@@ -58,7 +59,7 @@ void apply_without_dims(const TpuConfig& config, const SystemCores& system, Mode
   spec.cut.mesh.replicas = system.cores / cut;
 }
 
-/// The placements of a model's targets, which the config knows as one tensor.
+/// Returns the placements of a model's targets, which the config treats as one tensor.
 std::vector<PlacedInput> target_placements(const Model& model, const InputPlacement& labels, const Dims& partition) {
   if (labels.kind != Kind::kCut) return placed_targets(model, labels);
   if (labels.grid != partition)

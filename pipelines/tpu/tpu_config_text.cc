@@ -40,7 +40,7 @@ class Reader {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
   }
 
-  /// The next character that is not a space; 0 at the end.
+  /// Returns the next character that is not a space; 0 at the end.
   char peek() {
     skip_spaces();
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -62,7 +62,7 @@ class Reader {
     if (++depth_ > 32) fail("more than 32 levels of brackets");
   }
 
-  /// Past the comma or the closing bracket after an entry; true when the bracket closed.
+  /// Skips the comma or the closing bracket after an entry; returns true for the bracket.
   bool closes(char close) {
     const char c = peek();
     if (c != ',' && c != close)

@@ -83,9 +83,9 @@ nlohmann::ordered_json to_json(const DataChange& change) {
 }
 
 bool may_change_with_data(const std::string& field) {
-  constexpr const char* kFields[] = {"cases",  "boxes",     "names",   "class_weights",  // what is trained on
+  constexpr const char* kFields[] = {"cases",  "boxes",     "names",   "class_weights",  // the training data
                                      "mean",   "deviation", "mean_hu", "std_hu",
-                                     "clip_hu"};  // what its intensities are
+                                     "clip_hu"};  // the meaning of its intensities
   return std::ranges::find(kFields, field) != std::end(kFields);
 }
 

@@ -5,45 +5,45 @@
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
-#include "pipelines/engine/host_memory.h"
 #include "pipelines/profile/device_files.h"
 
 namespace voxshard {
 namespace {
 
-/// Of what is free, so much may be planned: the rest is for what reads and feeds.
+/// The share of free memory that a plan may use; the rest is for reading and feeding.
 constexpr double kShareOfFreeMemory = 0.8;
 
-/// The cores of the last rank: no other hosts more.
-Ranks widest_share(const Transport* transport) {
-  const int ranks = transport != nullptr ? transport->ranks() : 1;
+/// Returns the last rank, since no rank hosts more cores.
+Ranks widest_share(const Transport& transport) {
+  const int ranks = transport.ranks();
   return {.rank = ranks - 1, .ranks = ranks};
 }
 
-/// A step in one precision, planned but not allocated. Errors: kBudget, kConfig.
-Executable step_in(DType precision, const TrainOptions& o, const Shape& extents, const Budget& budget) {
+/// Returns a step in one precision, planned but not allocated. Errors: kBudget, kConfig.
+Executable step_in(DType precision, const TrainOptions& o, const Shape& extents, const Budget& budget,
+                   const RunContext& context) {
   ModelSpec spec = o.spec;
   spec.precision = precision;
-  NoProgress quiet;  // a plan that only asks whether it fits
-  const int ranks = o.transport != nullptr ? o.transport->ranks() : 1;
+  NoProgress quiet;  // this plan only tests that the step fits
   if (o.plan)
-    spec =
-        planned_spec(*o.plan, spec, extents, o.optimizer, {.threads = o.threads, .ranks = ranks, .progress = &quiet});
-  return lower_within(
-      budget, build_graph(spec, extents, Phase::kTrain, precision), op_table(), spec.cut,
-      {.optimizer_slots = Optimizer::slots(o.optimizer), .workers = o.threads, .ranks = widest_share(o.transport)});
+    spec = planned_spec(*o.plan, spec, extents, o.optimizer,
+                        {.threads = context.threads(), .ranks = context.transport().ranks(), .progress = &quiet});
+  return lower_within(budget, build_graph(spec, extents, Phase::kTrain, precision), op_table(), spec.cut,
+                      {.optimizer_slots = Optimizer::slots(o.optimizer),
+                       .workers = context.threads(),
+                       .ranks = widest_share(context.transport())});
 }
 
-/// This machine's rates with this instruction set; null where there is no measurement that can be used.
+/// Returns this machine's rates with this instruction set; null when there is no usable measurement.
 std::shared_ptr<const Device> measured_host() {
   try {
     return host_device(hardware_workers());
-  } catch (const Error&) {  // no home folder, or a file that cannot be read: `doctor` and {device} say more
+  } catch (const Error&) {  // no home folder, or an unreadable file: `doctor` and {device} report details
     return nullptr;
   }
 }
 
-/// Seconds of a step by those rates; empty for an op that was not measured.
+/// Returns the seconds of a step by those rates; nullopt when an op was not measured.
 std::optional<double> seconds_on(const Device& device, const Executable& step) {
   try {
     return device.price(step.program, op_table(), {}).device_s;
@@ -53,26 +53,26 @@ std::optional<double> seconds_on(const Device& device, const Executable& step) {
   }
 }
 
-PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents) {
+PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents, const RunContext& context) {
   PrecisionFacts facts{.multiplies_bf16 = cpu_has_native_bf16(), .instructions = kernel_instruction_set()};
   const auto device = measured_host();
-  if (facts.multiplies_bf16 && device == nullptr) return facts;  // nothing is left to ask
+  if (facts.multiplies_bf16 && device == nullptr) return facts;  // no further facts are needed
   std::optional<Executable> f32;
   try {
-    f32 = step_in(DType::kF32, o, extents,
-                  host_budget(o.core_budget_bytes, o.host_budget_bytes, ranks_here(o.transport)));
+    f32 = step_in(DType::kF32, o, extents, context.step_budget(), context);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBudget) throw;
     facts.f32_fits = false, facts.f32_refusal = "it is over the budget";
     return facts;
   }
-  const std::int64_t free = machine_facts(".").available_bytes / ranks_here(o.transport), needed = f32->bytes.process();
+  const std::int64_t free = machine_facts(".").available_bytes / context.transport().ranks_here(),
+                     needed = f32->bytes.process();
   if (free > 0 && static_cast<double>(needed) > kShareOfFreeMemory * static_cast<double>(free))
     facts.f32_fits = false,
     facts.f32_refusal = "it needs " + bytes_text(needed) + " of the " + bytes_text(free) + " that are free";
   if (device == nullptr) return facts;
   facts.f32_step_s = seconds_on(*device, *f32);
-  facts.bf16_step_s = seconds_on(*device, step_in(DType::kBF16, o, extents, {}));
+  facts.bf16_step_s = seconds_on(*device, step_in(DType::kBF16, o, extents, {}, context));
   return facts;
 }
 
@@ -86,14 +86,14 @@ std::string unseen_host() {
   }
 }
 
-RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, bool precision) {
+RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, bool precision, const RunContext& context) {
   RecipeFacts facts{.data = std::string(o.spec.model->data),
                     .steps = o.steps,
                     .batch = o.batch,
                     .norm_samples = o.spec.norm_over_replica ? o.batch / o.spec.cut.mesh.replicas : o.batch,
                     .optimizer = o.optimizer.kind};
   for (const ConfigField& field : o.spec.model->fields) facts.fields.push_back(field.option_name());
-  if (precision) facts.precision = precision_facts(o, task.largest_extents(o.batch));
+  if (precision) facts.precision = precision_facts(o, task.largest_extents(o.batch), context);
   return facts;
 }
 

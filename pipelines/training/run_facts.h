@@ -1,6 +1,6 @@
-// What decides the recipe of a run (settings/recipe.h), taken from its options, its data and this machine.
+// The facts that determine the recipe of a run (settings/recipe.h), from its options, its data and this machine.
 //
-//   RecipeFacts facts = recipe_facts(options, *task, {.precision = true});
+//   RecipeFacts facts = recipe_facts(options, *task, true, context);
 #pragma once
 
 #include "pipelines/settings/recipe.h"
@@ -8,13 +8,14 @@
 
 namespace voxshard {
 
-/// Why the rates of this machine cannot be looked for, in a sentence; empty when they can, whether it was measured or
+/// Returns a sentence on why the file of this machine's rates cannot be searched for; empty when it can, measured or
 /// not.
 std::string unseen_host();
 
-/// The facts of a run whose model knows its channels and classes. With `precision` also what decides between bf16 and
-/// f32: then the run's largest step is lowered in both, without allocating anything. Errors: kConfig from the plan.
-/// Cost: some ms without precision; with it what planning a step costs, twice.
-RecipeFacts recipe_facts(const TrainOptions& options, const TrainingTask& task, bool precision);
+/// Returns the facts of a run whose model knows its channels and classes. With `precision` also the facts that decide
+/// between bf16 and f32: the run's largest step is then lowered in both, without allocating anything. Errors: kConfig
+/// from the plan. Cost: some ms without precision; with it, twice the cost of planning a step.
+RecipeFacts recipe_facts(const TrainOptions& options, const TrainingTask& task, bool precision,
+                         const RunContext& context);
 
 }  // namespace voxshard

@@ -47,7 +47,7 @@ void RunFolder::clear(bool resume) {
   if (!writes()) return;
   make_output_folder(run_ / "checkpoints");
   if (resume) return;
-  checkpoints_.remove_all();  // also the best of a run that was killed before its first checkpoint
+  checkpoints_.remove_all();  // also the best checkpoint of a run that was killed before its first regular one
   std::filesystem::remove(run_ / "results.csv");
 }
 
@@ -75,7 +75,7 @@ std::optional<ValidCheckpoint> RunFolder::load_newest() {
   std::optional<ValidCheckpoint> found;
   if (writes()) {
     found = checkpoints_.load_newest();
-    if (!found) checkpoints_.remove_all();  // the best of a run that cannot go on
+    if (!found) checkpoints_.remove_all();  // the best checkpoint of a run that cannot be resumed
   }
   if (transport_.ranks() == 1) return found;
   const std::string file = broadcast_text(transport_, found ? found->file.string() : "", kMostWordBytes);

@@ -1,6 +1,6 @@
-// What a training leaves in its folder: run.json, results.csv, the checkpoints. Rank 0 writes; the other ranks of the
-// run, whose calls come at the same places, write nothing and learn from rank 0 what the folder holds. All see the
-// same file system.
+// The output folder of a training: run.json, results.csv, the checkpoints. Rank 0 writes; the other ranks make the same
+// calls at the same places, write nothing and get the state of the folder from rank 0. All ranks see the same file
+// system.
 //
 //   RunFolder folder(options, transport);
 //   folder.require_startable();
@@ -20,32 +20,34 @@ namespace voxshard {
 
 class RunFolder {
  public:
-  /// Takes the folder, unless others have it. Errors: those of OutputFolder.
+  /// Takes the folder, unless another process has it. Errors: those of OutputFolder.
   RunFolder(const TrainOptions& options, Transport& transport);
 
-  /// Whether this process writes: that of rank 0.
+  /// True on rank 0, the only rank that writes.
   bool writes() const { return folder_.has_value(); }
-  /// Whether a run in it goes on from a checkpoint.
+  /// True when the run in the folder is resumed from a checkpoint.
   bool goes_on() const { return goes_on_; }
-  /// Errors: kUsage for a run in it that nobody mentioned, kCheckpoint for one that lost its checkpoints.
+  /// Checks that the run may start. Errors: kUsage when the folder holds a run and neither resume nor restart was
+  /// given, kCheckpoint for a run that lost its checkpoints.
   void require_startable() const;
 
-  /// From here on what is in the folder is this run's. `options`: a hash of what it is made with.
+  /// Marks the contents of the folder as belonging to this run from here on. `options`: a hash of the options of the
+  /// run.
   void start(const std::string& options);
-  /// Whether there is a checkpoint. For rank 0.
+  /// True when there is a checkpoint. For rank 0.
   bool holds_checkpoint() const { return checkpoints_.holds_run(); }
-  /// Throws away what an earlier run left, unless a run goes on (`resume`).
+  /// Removes the files of an earlier run, unless that run is resumed (`resume`).
   void clear(bool resume);
 
   void write(const std::string& name, const nlohmann::ordered_json& json) const;
-  /// Of results.csv, behind the rows of the `steps_done` first steps.
+  /// Opens results.csv for rows after those of the first `steps_done` steps.
   void begin_rows(const std::vector<std::string>& columns, std::int64_t steps_done);
   void row(const std::vector<CsvField>& fields);
 
   void save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer);
   void save_best(const CheckpointState& state, const Parameters& parameters) const;
-  /// The newest checkpoint that is whole, as rank 0 finds it, on all ranks; none before the first was written. Errors:
-  /// kCheckpoint, kInput when none of them can be used, or when ranks read different ones.
+  /// Returns the newest complete checkpoint, as found by rank 0, on all ranks; nullopt before the first was written.
+  /// Errors: kCheckpoint, kInput when none of them can be used, or when ranks read different ones.
   std::optional<ValidCheckpoint> load_newest();
 
  private:

@@ -30,7 +30,7 @@ std::string schedule_text(const OptimizerOptions& o) {
   return text;
 }
 
-/// The option that sets a field of the description, where it has another name.
+/// Returns the name of the option that sets a field of the description.
 std::string option_of(const std::string& field) {
   if (field == "slope") return "activation";
   if (field == "deconvolution") return "up";
@@ -40,15 +40,15 @@ std::string option_of(const std::string& field) {
   return name;
 }
 
-/// Fields that the data decide, not an option.
+/// True for fields that depend on the data, not on an option.
 bool is_of_data(const std::string& field) {
   return may_change_with_data(field) || field == "classes" || field == "channels";
 }
 
-/// Fields of a model that say how it is cut: another cut computes the same, but for the order of sums.
+/// Fields of a model that describe its cut: another cut computes the same, except for the order of sums.
 constexpr const char* kOfCut[] = {"partition", "replicas", "recompute", "thinnest_slab", "inputs"};
 
-/// A norm or a loss over each replica is another one with other replicas.
+/// True when the model has a norm or a loss per replica, which changes with the number of replicas.
 bool depends_on_replicas(const nlohmann::json& model) {
   return model.value("norm_scope", "") == "replica" || model.value("loss_scope", "") == "replica";
 }
@@ -76,7 +76,7 @@ std::string short_text(const nlohmann::json& value) {
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
-/// The fields that differ, with both values; null where there is none.
+/// A field that differs, with both values; null where one has none.
 struct Contradiction {
   std::string field;
   nlohmann::json theirs, mine;

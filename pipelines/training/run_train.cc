@@ -26,50 +26,49 @@ void check(const TrainOptions& o) {
                                                        std::to_string(o.spec.cut.mesh.replicas) + " replicas");
 }
 
-/// The settings that may still be said once the data are known.
+/// The settings that may still be set once the data are known.
 struct OpenSettings {
   TrainSettings& settings;
-  bool to_recipe;  // else only what epochs mean
+  bool to_recipe;  // false: only epochs are converted to steps
 };
 
-void settle(OpenSettings& open, const TrainingTask& task, Transport& transport, Progress& progress) {
+void settle(OpenSettings& open, const TrainingTask& task, const RunContext& context) {
   open.settings.epochs_are_counted = true;
-  if (open.to_recipe) open.settings.say_recipe(task, transport, progress);
+  if (open.to_recipe) open.settings.say_recipe(task, context);
   open.settings.settle();
   task.complete(open.settings.options.spec);
 }
 
-TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Transport& transport, Progress& progress,
-                  const TaskTable& tasks) {
+TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& progress, const TaskTable& tasks) {
   require_in_range(training_rows(o));
   check(o);
   const Task& kind = task_of(tasks, o.spec);
-  require_utf8_name(std::filesystem::absolute(o.work).string());  // run.json keeps it for who goes on
+  require_utf8_name(std::filesystem::absolute(o.work).string());  // run.json keeps it for a resumed run
   require_own_settings(kind, o.task, "train", "the model is a " + o.spec.model_name());
   require_in_range(kind.settings(TaskCommand::kTrain, o.task));
-  const HostMemory host(o.host_budget_bytes, transport.ranks_here());
+  const RunContext context(progress, o.resources);
   const RunHistory history = o.resume ? history_of(o.run) : RunHistory();
   const bool changes = o.accept_changes || history.changed;
   std::unique_ptr<TrainingTask> task = kind.training({.data = o.work,
                                                       .seed = o.seed,
-                                                      .threads = o.threads,
-                                                      .memory_bytes = left_of(host.budget_bytes(), host.base_bytes()),
+                                                      .threads = context.threads(),
+                                                      .memory_bytes = context.left_bytes(),
                                                       .stop = progress.stop_check(),
                                                       .kept = changes ? splits_of_run(o.run) : std::vector<KeptSplit>(),
                                                       .accepts_changes = changes},
                                                      o.task, o.spec);
   task->complete(o.spec);
-  if (transport.rank() == 0)
+  if (context.writes())
     require_output_file(o.trace.file, profile_file(), {.inputs = {o.work}, .own = o.run, .option = "{trace}"});
-  RunFolder folder(o, transport);
+  RunFolder folder(o, context.transport());
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   folder.require_startable();
   count_epochs(o, history.cases > 0 ? history.cases : task->training_cases());
-  if (open) settle(*open, *task, transport, progress);
-  return TrainingRun(o, kind.records(), folder, std::move(task), host, transport, progress).go();
+  if (open) settle(*open, *task, context);
+  return TrainingRun(o, kind.records(), folder, std::move(task), context).go();
 }
 
-/// True when a run goes on with what was chosen when it began. Rank 0 looks into its folder.
+/// True when a run is resumed with the settings chosen when it began; sets them. Rank 0 reads its folder.
 bool goes_on_as_chosen(TrainSettings& s, Transport& transport) {
   TrainOptions& o = s.options;
   if (!o.resume) return false;
@@ -84,7 +83,7 @@ bool goes_on_as_chosen(TrainSettings& s, Transport& transport) {
   return true;
 }
 
-/// True when what nobody said is left to the recipe.
+/// True when the recipe chooses the settings that were not given.
 bool leaves_to_recipe(TrainSettings& s, Transport& transport, Progress& progress) {
   if (goes_on_as_chosen(s, transport)) return false;
   std::string why;
@@ -97,7 +96,7 @@ bool leaves_to_recipe(TrainSettings& s, Transport& transport, Progress& progress
 /// Sets the options that follow from several settings.
 void take_machine_options(TrainSettings& s, bool first, Progress& progress) {
   TrainOptions& o = s.options;
-  o.core_budget_bytes = s.model.core_budget_bytes, o.host_budget_bytes = s.plan.host_budget_bytes;
+  o.resources.core_budget_bytes = s.model.core_budget_bytes, o.resources.host_budget_bytes = s.plan.host_budget_bytes;
   if (s.model.is_planned()) o.plan = plan_request(s.plan, s.model);
   o.trace = trace_options(s.trace, s.plan.device);
   const TpuConfig config = tpu_config(s.model.tpu, o.batch);
@@ -112,15 +111,14 @@ void take_machine_options(TrainSettings& s, bool first, Progress& progress) {
 }  // namespace
 
 TrainReport run_train(TrainOptions options, Progress& progress, const TaskTable& tasks) {
-  InProcessTransport alone;
-  return train(options, std::nullopt, options.transport != nullptr ? *options.transport : alone, progress, tasks);
+  return train(options, std::nullopt, progress, tasks);
 }
 
-TrainReport run_train(TrainSettings& s, int threads, Transport* ranks, Progress& progress, const TaskTable& tasks) {
+TrainReport run_train(TrainSettings& s, const RunResources& resources, Progress& progress, const TaskTable& tasks) {
   InProcessTransport alone;
-  Transport& transport = ranks != nullptr ? *ranks : alone;
+  Transport& transport = resources.transport != nullptr ? *resources.transport : alone;
   TrainOptions& o = s.options;
-  o.threads = threads, o.transport = ranks;
+  o.resources = resources;
   if (o.run.empty()) {
     o.run = o.work;
     take_settings_of_run(s);
@@ -133,7 +131,7 @@ TrainReport run_train(TrainSettings& s, int threads, Transport* ranks, Progress&
   take_machine_options(s, transport.rank() == 0, progress);
   std::optional<OpenSettings> open;
   if (to_recipe || o.epochs > 0) open.emplace(s, to_recipe);
-  return train(o, open, transport, progress, tasks);
+  return train(o, open, progress, tasks);
 }
 
 }  // namespace voxshard

@@ -1,6 +1,6 @@
-// `voxshard train`: the data of a task to a run folder. Validation with a best
-// checkpoint, checkpoints from which a killed run goes on to the same bits. Progress, validation and checkpoints come
-// at the ends of loops (iterations_per_loop); a stop is heard within a step and saves the last whole one.
+// `voxshard train`: trains on the data of a task and writes a run folder, with validation, a best checkpoint, and
+// checkpoints from which a killed run is resumed with the same bits. Progress, validation and checkpoints come at the
+// ends of loops (iterations_per_loop); a stop request takes effect within a step and saves the last complete one.
 //
 //   RUN/ run.json  plans.json  results.csv  splits_final.json  checkpoints/{last,best,step-000400}.safetensors + .json
 #pragma once
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libcore/train/optimizer.h"
+#include "pipelines/engine/run_context.h"
 #include "pipelines/model_runs/checkpoint_folder.h"
 #include "pipelines/model_runs/process_plan.h"
 #include "pipelines/planning/plan_settings.h"
@@ -22,38 +23,35 @@
 namespace voxshard {
 
 struct TrainOptions {
-  std::filesystem::path work, run;  // work: the data, as the task reads it
+  std::filesystem::path work, run;  // work: the data, in the format of the task
   ModelSpec spec;                   // channels and classes are taken from the data
   OptimizerOptions optimizer;
   std::uint64_t seed = 0;  // of weights, samples and augmentation
-  TaskOptions task;        // of the model's task: samples, what validates
+  TaskOptions task;        // for the model's task: samples, validation
   std::int64_t steps = 1000;
-  std::int64_t epochs = 0;           // passes over the training cases, in place of `steps`; 0: not told
-  std::int64_t lr_decay_epochs = 0;  // after so many passes the exponential rate falls, in stairs; 0: by decay_steps
+  std::int64_t epochs = 0;           // passes over the training cases, instead of `steps`; 0: not given
+  std::int64_t lr_decay_epochs = 0;  // passes after which the exponential rate falls, in stairs; 0: by decay_steps
   std::int64_t batch = 1;
-  std::int64_t validate_every = 0;  // steps; 0: at the end only
+  std::int64_t validate_every = 0;  // in steps; 0: at the end only
   std::int64_t checkpoint_every = 100;
   KeptCheckpoints kept;
   IterationsPerLoop
-      iterations_per_loop;  // between two looks: progress, validation, checkpoint; what is due waits for one
-  int threads = 1;
-  std::int64_t core_budget_bytes = 0;
-  std::int64_t host_budget_bytes = 0;  // of this process; 0: what it holds and the machine has free
+      iterations_per_loop;  // steps between progress, validation and checkpoints, which wait for the end of a loop
+  RunResources resources;
   std::optional<PlanRequest>
-      plan;                     // {partition} auto: `spec` is cut for the largest input of the run; empty: as it says
-  bool resume = false;          // go on from the newest checkpoint that is whole
-  bool options_of_run = false;  // they are those of the run that is resumed, but for what the user said against it
-  GivenOptions given;           // as run.json shall keep them, what was chosen included; "" names the data
-  nlohmann::ordered_json layers = nlohmann::ordered_json::object();  // which layer said each of them
-  std::vector<Choice> chosen;                                        // those of them that nobody said, for run.json
+      plan;             // {partition} auto: a cut is planned for the largest input of the run; empty: the cut of `spec`
+  bool resume = false;  // resume from the newest complete checkpoint
+  bool options_of_run = false;  // the options are those of the resumed run, except those that the user gave
+  GivenOptions given;           // the options to keep in run.json, including chosen ones; "" names the data
+  nlohmann::ordered_json layers = nlohmann::ordered_json::object();  // the layer that set each of them
+  std::vector<Choice> chosen;  // those of them that were chosen automatically, for run.json
   nlohmann::ordered_json also =
-      nlohmann::ordered_json::object();  // settings beside these that decide the trajectory, and are not the default
-  bool accept_changes = false;           // go on though the data are not what they were
-  bool restart = false;                  // throw an earlier run in this folder away
+      nlohmann::ordered_json::object();  // further settings that determine the trajectory and are not the default
+  bool accept_changes = false;           // resume even if the data changed
+  bool restart = false;                  // remove an earlier run in this folder
   TraceOptions trace;                    // of the first steps of this call
   FeedMode feed = FeedMode::kBoxes;
-  std::shared_ptr<const Device> device;  // that the user named, for what to warn of; may be null
-  Transport* transport = nullptr;        // to the other ranks; null: all cores are in this process
+  std::shared_ptr<const Device> device;  // named by the user, for warnings; may be null
 };
 
 struct TrainReport {
@@ -62,34 +60,34 @@ struct TrainReport {
   std::int64_t train_cases = 0, validation_cases = 0;
   std::int64_t left_out = 0;             // entries of the data that could not be used; RUN/quarantine.csv lists them
   std::string metric;                    // "dice", "ap50"
-  bool chosen_on_test = false;           // the test part validated: what is best was chosen on it
+  bool chosen_on_test = false;           // validation used the test part, so the best checkpoint was chosen on it
   std::optional<Validation> validation;  // the last one
   double best_score = -1;
-  std::int64_t loops = 0;  // looks of the host, of this call
+  std::int64_t loops = 0;  // loops (iterations_per_loop) of this call
   FeedReport feed;         // of the steps of this call
   double seconds = 0;
   ProcessReport memory;
   nlohmann::ordered_json
-      ranks;  // of several, on rank 0: memory and feed of each (gather_reports); those above are rank 0's
-  bool interrupted = false;  // also within the last validation
-  Unseen unseen;             // what the trained model can be tried on
+      ranks;  // with several ranks, on rank 0: memory and feed of each (gather_reports); those above are rank 0's
+  bool interrupted = false;  // by a stop request, also within the last validation
+  Unseen unseen;             // data on which the trained model can be tried
   nlohmann::ordered_json to_json() const;
 };
 
-/// A resumed run must have the model, the options and the data of its checkpoint; its steps may be more, and it may be
-/// cut otherwise and over other ranks. Over several ranks all call it alike; rank 0 writes, and its report is that of
-/// the run. Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of another
-/// run, of other data, or no checkpoint is whole; resumed or not, a run that did steps and of which none is left,
-/// unless restart is given), kUsage (the folder holds a run and neither resume nor restart is given, or both are),
-/// kDiverged, kOutput.
+/// Trains. A resumed run must have the model, the options and the data of its checkpoint; it may have more steps,
+/// another cut and another number of ranks. With several ranks all make the same call; rank 0 writes, and its report is
+/// that of the run. Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of
+/// another run, of other data, or without a complete checkpoint; resumed or not, a run that did steps but lost its
+/// checkpoints, unless restart is given), kUsage (the folder holds a run and neither resume nor restart is given, or
+/// both are), kDiverged, kOutput.
 TrainReport run_train(TrainOptions options, Progress& progress, const TaskTable& tasks = task_table());
 
 struct TrainSettings;
-/// The same as its settings say it: what nobody said is taken from the run that goes on, from what the model is usually
-/// trained with, and from the recipe once the data are known. What was chosen goes to the log. `settings` then hold
-/// what the run was made with. Errors: also those of settings.
+/// The same from settings: values that were not given are taken from the resumed run, from the usual settings of the
+/// model, and from the recipe once the data are known. Chosen values are logged. Afterwards `settings` holds the
+/// settings of the run. Errors: also those of settings.
 ///   threads, transport  as in TrainOptions
-TrainReport run_train(TrainSettings& settings, int threads, Transport* transport, Progress& progress,
+TrainReport run_train(TrainSettings& settings, const RunResources& resources, Progress& progress,
                       const TaskTable& tasks = task_table());
 
 }  // namespace voxshard

@@ -9,8 +9,8 @@
 namespace voxshard {
 namespace {
 
-/// Voxels or pixels of the boxes that `workers` cores are fed with at once, one sample of each; or of whole samples,
-/// one for each replica.
+/// Returns the voxels or pixels that are fed at once: of the boxes of `workers` cores, one sample each; or with
+/// kPerHost of whole samples, one per replica and at most one per worker.
 std::int64_t fed_points(const ModelSpec& spec, const Shape& extents, int workers, FeedMode feed, const Ranks& place) {
   const std::int64_t cores = spec.cut.mesh.cores(), own = place.end(cores) - place.first(cores);
   std::int64_t points = 1;
@@ -37,7 +37,7 @@ struct Training {
                 .workers = size.threads});
   }
 
-  /// Of whole samples: all inputs of all replicas.
+  /// Returns the bytes of whole samples in memory before they are fed: all inputs of all replicas.
   std::int64_t staged_bytes(const Shape& extents) const {
     if (size.feed == FeedMode::kBoxes) return 0;
     std::int64_t bytes = 0;
@@ -46,7 +46,7 @@ struct Training {
     return bytes;
   }
 
-  /// A size that is halved along its longest axis until a step fits.
+  /// Returns advice: a size halved along its longest axis until a step fits, or other remedies.
   std::string smaller_step(std::int64_t most_bytes) const {
     constexpr std::int64_t kStep = 16;
     if (spec.model->size != nullptr) return "Give it more, or a smaller {batch}";
@@ -68,12 +68,12 @@ struct Training {
 }  // namespace
 
 ProcessPlan plan_training(Session& session, const TrainingTask& task, const ModelSpec& spec, const TrainingSize& size,
-                          const HostMemory& host, const Progress& progress) {
+                          const RunContext& context) {
   constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
   session.keep_plans(kept_plans_bytes(0, kAll, 0));
   const Training training{session, task, spec, size};
   const PlanBytes first = session.bytes(size.extents, Phase::kTrain);
-  ProcessPlan lasting = plan_of(first.run);  // of a core set what outlives it
+  ProcessPlan lasting = plan_of(first.run);  // the memory of a core set that outlives it
   for (const MemoryPart part :
        {MemoryPart::kArenas, MemoryPart::kGradients, MemoryPart::kPacked, MemoryPart::kWorkspaces})
     lasting[part] = 0;
@@ -82,7 +82,7 @@ ProcessPlan plan_training(Session& session, const TrainingTask& task, const Mode
   std::int64_t largest = first.kept, all = first.kept * std::min(size.steps, task.step_sizes(size.extents[0]));
   std::set<Shape> seen;
   for (const Shape& extents : task.validation_extents(spec)) {
-    throw_if_stopped(progress);
+    throw_if_stopped(context.progress());
     if (!seen.insert(extents).second) continue;
     const PlanBytes bytes = session.bytes(extents, Phase::kPredict);
     ProcessPlan cores = plan_of(bytes.run);
@@ -90,16 +90,16 @@ ProcessPlan plan_training(Session& session, const TrainingTask& task, const Mode
     plan = widest(plan, lasting + cores + task.validation_plan(extents));
     largest = std::max(largest, bytes.kept), all += bytes.kept;
   }
-  const ProcessPlan base = base_plan(host.base_bytes());
-  const std::int64_t room = left_of(host.budget_bytes(), (base + plan).total());
+  const ProcessPlan base = base_plan(context.base_bytes());
+  const std::int64_t room = left_of(context.budget_bytes(), (base + plan).total());
   const std::int64_t kept = size.traced ? all : kept_plans_bytes(largest, all, room);
   session.keep_plans(size.traced ? 0 : kept);
   ProcessPlan held = base + ProcessPlan{{MemoryPart::kPlans, std::min(all, kept)}};
   held += libraries_plan(resident_bytes(), held + task.loaded_plan());
   plan += held;
-  if (host.budget_bytes() > 0 && plan.total() > host.budget_bytes()) {
-    require_fits(plan, host.budget_bytes(), ErrorKind::kBudget, "this training",
-                 training.smaller_step(left_of(host.budget_bytes(), held.total())));
+  if (context.budget_bytes() > 0 && plan.total() > context.budget_bytes()) {
+    require_fits(plan, context.budget_bytes(), ErrorKind::kBudget, "this training",
+                 training.smaller_step(left_of(context.budget_bytes(), held.total())));
   }
   return plan;
 }

@@ -1,5 +1,5 @@
-// What the ranks of a training say to each other beside the messages of its steps: decisions of rank 0, a stop that any
-// of them was asked for, what each of them took. In one process each of these is what it says of itself.
+// Communication of the ranks of a training besides the messages of its steps: decisions of rank 0, a stop requested on
+// any rank, the resources used by each. In one process each function uses the process's own value.
 #pragma once
 
 #include <functional>
@@ -11,27 +11,29 @@
 
 namespace voxshard {
 
-/// The key of run.json with the number of ranks; without it there was one.
+/// The key of run.json with the number of ranks; absent for one rank.
 inline constexpr const char* kRanks = "ranks";
 
-/// Errors: kConfig for fewer cores than ranks, or for {feed} per-host when the cores of a replica lie on several of
-/// them.
+/// Checks the division of cores. Errors: kConfig for fewer cores than ranks, or for {feed} per-host when the cores of a
+/// replica lie on several ranks.
 void require_share_of_cores(const Transport& transport, const TrainOptions& options);
-/// Errors: kConfig names a rank whose data are not those of rank 0: what trains or what validates.
-///   validates   the extents of the cases that validate, in their order
+/// Checks that all ranks have the same data. Errors: kConfig with a rank whose training or validation data differ from
+/// those of rank 0.
+///   validates   the extents of the validation cases, in their order
 void require_same_data(Transport& transport, const CheckpointState& state, const std::vector<Shape>& validates);
 
-/// The settings that rank 0 chooses: they depend on the memory that is free there.
+/// Broadcasts the settings that rank 0 chooses, since they depend on its free memory.
 std::vector<Choice> broadcast_choices(Transport& transport, const std::function<std::vector<Choice>()>& choose);
-/// The same of an earlier run's, where rank 0 sees one: folders that are not shared may look otherwise elsewhere.
+/// The same for the settings of an earlier run, if rank 0 finds one; on folders that are not shared, other ranks might
+/// not.
 std::optional<std::vector<Choice>> broadcast_known_choices(
     Transport& transport, const std::function<std::optional<std::vector<Choice>>()>& look);
-/// How rank 0 cuts the model.
+/// Broadcasts the cut of the model on rank 0 to all ranks.
 void take_cut_of_first(Transport& transport, ModelSpec& spec);
-/// Errors: Stopped on all ranks once one of them was asked to stop; of several, it logs which.
+/// Throws Stopped on all ranks once one of them was asked to stop; with several ranks it logs which one.
 void throw_if_any_stopped(Transport& transport, Progress& progress);
 
-/// That another number of ranks goes on with the run in this folder, in a sentence.
+/// Returns a sentence when the run in this folder is resumed with another number of ranks.
 std::optional<std::string> ranks_change(const std::filesystem::path& run, int ranks);
 
 }  // namespace voxshard

@@ -50,7 +50,7 @@ std::vector<Choice> TrainSettings::say_usual() {
 bool TrainSettings::chooses(std::string* why) const {
   if (preset == "reference") return false;
   if (settings.is_said("preset")) return true;
-  // The batch of a step has one meaning, whoever names it.
+  // train_batch_size does not count: the batch of a step means the same under any name.
   const auto& keys = tpu_config_keys();
   const auto key = std::ranges::find_if(
       keys, [&](const std::string& name) { return name != "train_batch_size" && settings.is_said(name); });
@@ -60,7 +60,7 @@ bool TrainSettings::chooses(std::string* why) const {
 
 void TrainSettings::settle() {
   TrainOptions& o = options;
-  require_in_range(training_rows(o));  // of a recipe or another run too
+  require_in_range(training_rows(o));  // also for values of a recipe or a resumed run
   const bool counts = o.epochs == 0 || epochs_are_counted;
   if (o.optimizer.schedule == ScheduleKind::kSteps && counts && o.optimizer.decay_at.empty())
     settings.say(Layer::kDefault, "lr-steps",
@@ -79,11 +79,12 @@ void TrainSettings::settle() {
   o.spec = model_spec(model, o.batch);
 }
 
-void TrainSettings::say_recipe(const TrainingTask& task, Transport& transport, Progress& progress) {
+void TrainSettings::say_recipe(const TrainingTask& task, const RunContext& context) {
+  Progress& progress = context.progress();
   const bool precision = !settings.is_said("precision");
   if (const std::string unseen = precision ? unseen_host() : ""; !unseen.empty()) progress.log(unseen);
   std::vector<Choice> chosen =
-      broadcast_choices(transport, [&] { return recipe(recipe_facts(options, task, precision)); });
+      broadcast_choices(context.transport(), [&] { return recipe(recipe_facts(options, task, precision, context)); });
   std::erase_if(chosen, [&](const Choice& c) { return !settings.say(Layer::kRecipe, c); });
   options.chosen = chosen;
   for (const Choice& c : chosen) progress.log("chosen: {" + c.option + "} " + c.shown() + " (" + c.reason + ")");

@@ -1,6 +1,5 @@
 // All settings of `train`: those of the model, the plan, the training, the tasks and the profile, in one value with
-// their layers. The parser of the command line says its words to it, the run that goes on, the model and the recipe say
-// theirs.
+// their layers. They are set by the command-line parser, by the resumed run, by the model and by the recipe.
 //
 //   TrainSettings train;
 //   train.options.work = "work", train.options.run = "run";
@@ -23,27 +22,29 @@ struct TrainSettings {
   PlanSettings plan;
   TraceSettings trace;
   std::string preset = "auto";  // or "reference"
-  Settings settings;            // bound to the others
+  Settings settings;            // bound to the members above
 
-  /// Says what the model is usually trained with, and returns what of it counts.
+  /// Sets the usual training settings of the model, and returns those that took effect.
   std::vector<Choice> say_usual();
-  /// Makes options of what was said: those that depend on others, the model, and what run.json keeps.
+  /// Derives options from the settings: those that depend on others, the model, and the record for run.json.
   /// Errors: kUsage for a number out of its range; those of model_spec().
   void settle();
-  /// True when the recipe chooses what nobody said: not with {preset} reference, nor where a TPUConfig is given, whose
-  /// settings are those of the original. `why`: the setting that decided so, when none was named.
+  /// True when the recipe chooses the settings that were not given: not with {preset} reference, nor with a TPUConfig,
+  /// which uses the settings of the original. `why`: receives the TPUConfig setting that prevents it, if {preset} was
+  /// not given.
   bool chooses(std::string* why = nullptr) const;
-  /// Says what the recipe has for this data, on rank 0 for all, and logs it.
-  void say_recipe(const TrainingTask& task, Transport& transport, Progress& progress);
+  /// Sets the values of the recipe for this data, chosen on rank 0 for all ranks, and logs them.
+  void say_recipe(const TrainingTask& task, const RunContext& context);
 
   bool epochs_are_counted = false;  // options.steps are those of options.epochs
 };
 
-/// A setting with the value that holds, for people.
+/// A setting with its effective value, for people.
 struct SettingLine {
   std::string name, value, layer, reason;
 };
-/// Those of the chosen model and of its task, in the order of the rows. What the recipe would choose is "auto".
+/// Returns the settings of the chosen model and of its task, in the order of the rows. Values left to the recipe are
+/// "auto".
 std::vector<SettingLine> setting_lines(const TrainSettings& train, const TaskTable& tasks = task_table());
 nlohmann::ordered_json to_json(const std::vector<SettingLine>& lines);
 std::string to_text(const std::vector<SettingLine>& lines);

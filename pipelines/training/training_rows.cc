@@ -5,11 +5,11 @@
 namespace voxshard {
 namespace {
 
-constexpr double kMostSteps = 1e9;  // centuries of steps of a second; products with samples stay far from overflow
+constexpr double kMostSteps = 1e9;  // 30 years of one-second steps; products with samples stay far from overflow
 constexpr NumberRange kSteps{1, kMostSteps}, kStepsOrNone{0, kMostSteps};
 constexpr NumberRange kRates{0, 1e38};  // the optimizer's numbers are f32
 constexpr NumberRange kFactor{1e-9, 1e3};
-constexpr NumberRange kDecay{0, 0.999999};  // of what is remembered: at 1 nothing would be forgotten
+constexpr NumberRange kDecay{0, 0.999999};  // decay factor of a moving average: at 1 nothing would decay
 constexpr const char* kTraining = "Training";
 
 /// The names of ScheduleKind, in its order.
@@ -19,7 +19,7 @@ Setting number(const char* name, const char* help, Setting::Value value, const N
   return {name, help, kTraining, std::move(value), range};
 }
 
-/// A number that decides the trajectory.
+/// Returns the row of a number that determines the trajectory.
 Setting deciding(const char* name, const char* help, Setting::Value value, const NumberRange& range) {
   Setting row = number(name, help, std::move(value), range);
   row.decides = true;

@@ -18,35 +18,33 @@
 namespace voxshard {
 
 TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, RunFolder& folder,
-                         std::unique_ptr<TrainingTask> task, const HostMemory& host, Transport& transport,
-                         Progress& progress)
+                         std::unique_ptr<TrainingTask> task, const RunContext& context)
     : o_(options),
       records_(records),
       folder_(folder),
-      transport_(transport),
-      progress_(progress),
-      task_(std::move(task)),
-      pool_(options.threads),
-      host_(host) {
+      context_(context),
+      transport_(context.transport()),
+      progress_(context.progress()),
+      task_(std::move(task)) {
   extents_ = task_->largest_extents(o_.batch);
   choose_plan();
   require_share_of_cores(transport_, o_);
   const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
-  session_ = std::make_unique<Session>(
-      op_table(),
-      lowering_of(
-          o_.spec, host_budget(o_.core_budget_bytes, o_.host_budget_bytes, transport_.ranks_here()),
-          {.optimizer_slots = Optimizer::slots(o_.optimizer), .workers = o_.threads, .ranks = transport_.place()}),
-      pool_, &transport_);
+  session_ = std::make_unique<Session>(op_table(),
+                                       lowering_of(o_.spec, context_.step_budget(),
+                                                   {.optimizer_slots = Optimizer::slots(o_.optimizer),
+                                                    .workers = context_.threads(),
+                                                    .ranks = transport_.place()}),
+                                       context_.pool(), &transport_);
   session_->set_stop(progress_.stop_check());
   const Footprint bytes = session_->bytes(extents_, Phase::kTrain).run;
   memory_plan_ = plan_training(*session_, *task_, o_.spec,
                                {.extents = extents_,
                                 .steps = o_.steps,
-                                .threads = o_.threads,
+                                .threads = context_.threads(),
                                 .traced = !o_.trace.file.empty(),
                                 .feed = o_.feed},
-                               host_, progress_);  // over the budget is refused now, not after hours
+                               context_);  // a plan over the budget is refused now, not after hours
   memory_ = memory_json(bytes);
   report_.parameters = count_parameters(graph);
   report_.train_cases = task_->training_cases(), report_.validation_cases = task_->validation_cases();
@@ -74,7 +72,7 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
 TrainReport TrainingRun::go() {
   const Stopwatch watch;
   open_folder();
-  trace_.emplace(o_.trace, o_.threads, &transport_);
+  trace_.emplace(o_.trace, context_.threads(), &transport_);
   const Program& program = session_->plan(extents_, Phase::kTrain).program;
   trace_->price(program, op_table(), feed_of(program.graph, records_));
   if (o_.device)
@@ -98,7 +96,7 @@ TrainReport TrainingRun::go() {
     report_.interrupted = true;
     trace_->end_step();
   } catch (Error& e) {
-    if (e.kind() != ErrorKind::kInput || transport_.ranks() > 1) throw;  // others may be within a step
+    if (e.kind() != ErrorKind::kInput || transport_.ranks() > 1) throw;  // other ranks may be within a step
     save();
     throw Error(e.kind(), e.code(),
                 std::string(e.what()) + " [the state of step " + std::to_string(trainer_->steps_done()) +
@@ -112,13 +110,14 @@ TrainReport TrainingRun::go() {
   report_.feed = feed_->report();
   if (o_.feed == FeedMode::kPerHost) progress_.log(to_text(report_.feed));
   if (const auto text = report_.feed.warning(); text && o_.device) progress_.warn(*text);
-  report_.memory = host_.report(memory_plan_, progress_);
+  report_.memory = context_.memory().report(memory_plan_, progress_);
   report_.ranks = gather_reports(transport_, {{"memory", to_json(report_.memory)}, {"feed", to_json(report_.feed)}});
   if (had_work) write_report(true);
   return report_;
 }
 
-/// The cut of a resumed run is the one that was planned when it began. Planning asks for free memory: rank 0 does it.
+/// Chooses the cut. A resumed run keeps the cut planned when it began. Planning depends on free memory, so rank 0 does
+/// it.
 void TrainingRun::choose_plan() {
   if (!o_.plan) return;
   if (folder_.writes()) {
@@ -127,7 +126,7 @@ void TrainingRun::choose_plan() {
       o_.spec.cut = *planned;
     else
       o_.spec = planned_spec(*o_.plan, o_.spec, extents_, o_.optimizer,
-                             {.threads = o_.threads, .ranks = transport_.ranks(), .progress = &progress_});
+                             {.threads = context_.threads(), .ranks = transport_.ranks(), .progress = &progress_});
   }
   take_cut_of_first(transport_, o_.spec);
 }
@@ -168,7 +167,7 @@ bool TrainingRun::loop_ends(std::int64_t done, double seconds) {
 
 StepResult TrainingRun::one_step() {
   const Stopwatch watch;
-  const Shape extents = task_->load(trainer_->steps_done(), o_.batch, pool_);
+  const Shape extents = task_->load(trainer_->steps_done(), o_.batch, context_.pool());
   feed_->begin(watch.seconds());
   if (trace_->recorder() != nullptr) {
     CoreSet& cores = session_->cores(extents, Phase::kTrain);
@@ -197,7 +196,7 @@ void TrainingRun::validate() {
   const std::unique_ptr<ValidationPass> pass = task_->validation(o_.spec);
   report_.validation = run_validation(
       *session_, *pass, [&](const CaseFailure& failure) { task_->leave_out(failure, progress_); }, progress_);
-  report_.left_out = task_->left_out();  // also what could not be read now
+  report_.left_out = task_->left_out();  // includes entries that could not be read just now
   const double score = report_.validation->score, best = state_.best_score;
   const bool is_first = best < 0;
   if (!is_first && (task_->higher_is_better() ? score <= best : score >= best)) return;

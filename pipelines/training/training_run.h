@@ -1,24 +1,24 @@
-// One training: what it holds while it goes, and how it goes. run_train() makes it once the data and the folder are
-// known. Over several ranks each of them has one, which runs the same steps on its own cores; what depends on a clock,
-// a signal or a file is decided by rank 0 (steps that take a time, the score, which checkpoint) or by all (a stop).
+// One training: its state and its sequence. run_train() makes it once the data and the folder are known. With several
+// ranks each has one, which runs the same steps on its own cores. Decisions that depend on a clock, a signal or a file
+// are made by rank 0 (the length of a loop given as a time, the score, the checkpoint) or by all together (a stop).
 //
-//   return TrainingRun(options, records, folder, std::move(task), transport, progress).go();
+//   return TrainingRun(options, records, folder, std::move(task), context).go();
 #pragma once
 
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "libcore/train/trainer.h"
-#include "pipelines/engine/host_memory.h"
 #include "pipelines/training/run_folder.h"
 
 namespace voxshard {
 
 class TrainingRun {
  public:
-  /// Plans; nothing of the plan is allocated. `host`: from before the data were read. Errors: kBudget, kConfig.
+  /// Plans the run without allocating the plan's memory. `host`: taken before the data were read. Errors: kBudget,
+  /// kConfig.
   TrainingRun(TrainOptions& options, const RecordFormat& records, RunFolder& folder, std::unique_ptr<TrainingTask> task,
-              const HostMemory& host, Transport& transport, Progress& progress);
+              const RunContext& context);
   /// Errors: those of run_train().
   TrainReport go();
 
@@ -26,36 +26,37 @@ class TrainingRun {
   using Json = nlohmann::ordered_json;
 
   void choose_plan();
-  /// Errors: Stopped; what was done until then is whole.
+  /// Runs the steps. Errors: Stopped; all steps done until then are complete.
   void steps();
   StepResult one_step();
-  /// Whether a loop (iterations_per_loop) is over.
+  /// True when a loop (iterations_per_loop) is over.
   bool loop_ends(std::int64_t done, double seconds);
-  /// Errors: Stopped, before anything of it is kept.
+  /// Validates. Errors: Stopped, before any result is kept.
   void validate();
-  /// The validation that a stop cut short, of the step that was resumed from; its row is written now.
+  /// Repeats the validation that a stop interrupted, for the step of the resumed checkpoint, and writes its row.
   void validate_again();
   std::string text_of(const StepResult& result) const;
 
-  /// Only a run that can start may throw an earlier one away.
+  /// Opens the folder. Only a run that can start may remove an earlier one.
   void open_folder();
   void restore();
-  /// On rank 0. Errors: kCheckpoint, kConfig for a run of other options or data.
+  /// Checks the checkpoint of a resumed run, on rank 0. Errors: kCheckpoint, kConfig for a run of other options or
+  /// data.
   void require_same(const ValidCheckpoint& found);
-  /// On rank 0, of a run that goes on.
+  /// Takes over the history of a resumed run, on rank 0.
   void take_up(const CheckpointState& theirs);
   void save();
-  /// run.json: at the start with what the run is, for those who resume it; at the end also with how it went.
+  /// Writes run.json: at the start with the description of the run, for resuming it; at the end also with its results.
   void write_report(bool ended) const;
   void describe() const;
 
   TrainOptions& o_;
   RecordFormat records_;
   RunFolder& folder_;
+  const RunContext& context_;
   Transport& transport_;
   Progress& progress_;
   std::unique_ptr<TrainingTask> task_;
-  WorkerPool pool_;
   Shape extents_;  // the largest of any step
   std::optional<TraceFile> trace_;
   std::unique_ptr<Session> session_;
@@ -64,10 +65,9 @@ class TrainingRun {
   CheckpointState state_;
   TrainReport report_;
   Json memory_;
-  HostMemory host_;
   ProcessPlan memory_plan_;
   bool saved_ = false;         // a checkpoint was written
-  bool data_changed_ = false;  // since the checkpoint that this call began with, as was accepted
+  bool data_changed_ = false;  // since the checkpoint that this call began with; the change was accepted
 };
 
 }  // namespace voxshard

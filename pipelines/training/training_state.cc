@@ -1,4 +1,4 @@
-// What a training keeps and takes up again: its folder, its checkpoints, run.json.
+// Saving and restoring the state of a training: its folder, its checkpoints, run.json.
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "libcore/base/file_format.h"
@@ -16,9 +16,10 @@ void TrainingRun::open_folder() {
   training.erase("steps");  // a resumed run may have more of them
   const Json made_with = {state_.model, state_.prepare, training};
   folder_.start(content_hash(made_with.dump()));
-  if (!folder_.holds_checkpoint()) write_report(false);  // who is stopped while data are hashed can go on too
+  if (!folder_.holds_checkpoint())
+    write_report(false);  // a run that is stopped while data are hashed can be resumed too
   if (folder_.writes()) {
-    CaseHashes content = task_->content(o_.resume, pool_, progress_);
+    CaseHashes content = task_->content(o_.resume, context_.pool(), progress_);
     state_.content = std::move(content.cases);
     state_.trained_on = TrainedOn(content.trained).to_json();
   }
@@ -74,7 +75,8 @@ void TrainingRun::restore() {
   progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
 }
 
-/// What was trained on stays so, also where the data have changed; that is told, and kept at once.
+/// Takes over the history. Data already trained on stays recorded, even if the data changed; a change is reported and
+/// recorded.
 void TrainingRun::take_up(const CheckpointState& theirs) {
   state_.changes = theirs.changes;
   const DataChange change = data_change(theirs.content, state_.content);

@@ -1,4 +1,4 @@
-// How ranks of one host share its processors, as a launcher has bound them.
+// Tests of how the ranks on one host divide its processors, given the processors that the launcher bound each to.
 #include "apps/ranks.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace voxshard {
 namespace {
 
-/// What each rank gets, by rank.
+/// Returns the number of processors that each rank gets, indexed by rank.
 std::vector<int> shares(const std::vector<Processors>& ranks) {
   std::vector<int> all;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) all.push_back(share_of_processors(ranks, rank));

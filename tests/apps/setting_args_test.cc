@@ -1,4 +1,4 @@
-// Settings as options of the command line: those of the program's models, and of one that only tests know.
+// Settings as options of the command line: those of the program's models, and of a model that only tests define.
 #include "apps/setting_args.h"
 #include "tests/expect_error.h"
 
@@ -13,7 +13,7 @@
 namespace voxshard {
 namespace {
 
-/// The options of a model, and what was said to them.
+/// The options of the models, with values parsed from `words`.
 struct ParsedModel {
   ParsedModel(ModelTable models, std::vector<std::string> words) {
     model.models = std::move(models);
@@ -115,7 +115,7 @@ TEST(SettingArgs, AnOptionOfAnotherModelIsRefusedEvenWithItsUsualValue) {
                   "{" + row.option_name() + "} is not an option of " + model->name);
 }
 
-/// The options of rows that only this test knows.
+/// The options of settings that only this test defines.
 struct ToyOptions {
   double warmth = 0.001;
   std::int64_t naps = 2;

@@ -1,4 +1,4 @@
-// The value of VOXSHARD_ISA against what a machine has.
+// Tests of VOXSHARD_ISA against the instruction sets that a machine has.
 #include "libcore/base/cpu.h"
 
 #include <gmock/gmock.h>

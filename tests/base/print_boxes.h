@@ -1,4 +1,4 @@
-// How GoogleTest prints extents and boxes.
+// Printers of extents and boxes for GoogleTest.
 #pragma once
 
 #include <ostream>

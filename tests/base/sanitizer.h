@@ -1,4 +1,4 @@
-// Whether this is a build with a sanitizer that shadows memory: its shadow is part of a peak, and of no plan.
+// True in a build with a sanitizer that has shadow memory: the shadow is part of the peak, but of no memory plan.
 #pragma once
 
 namespace voxshard::test {

@@ -1,4 +1,4 @@
-// Which name was meant.
+// Tests of the suggestion of a known name for a misspelt one.
 #include "libcore/base/spelling.h"
 
 #include <gtest/gtest.h>

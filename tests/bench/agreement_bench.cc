@@ -1,4 +1,4 @@
-// What the check of the table of convolutions before its first use costs: processor time of each row, and of all.
+// Measures the check of the table of convolutions before its first use: processor time per row and in total.
 //
 //   bench_agreement                       VOXSHARD_ISA=avx2 bench_agreement
 

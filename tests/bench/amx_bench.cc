@@ -1,4 +1,4 @@
-// The AMX kernels beside the library's, per layer, bf16, in one run.
+// Times the AMX kernels against the library's, per layer, bf16, in one run.
 //
 //   bench_amx [--threads 1] [--rounds 5] [--layer 64->64] [--kind forward|input|weight]
 //

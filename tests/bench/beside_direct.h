@@ -1,4 +1,4 @@
-// How bench_winograd and bench_amx hold a kernel over blocks of channels beside the direct one, in one run.
+// Shared by bench_winograd and bench_amx: times a kernel over blocks of channels against the direct one, in one run.
 #pragma once
 
 #include <cstdio>
@@ -8,12 +8,12 @@
 
 namespace voxshard::bench {
 
-/// Seconds by round.
+/// Seconds of each round.
 struct Rounds {
   std::vector<double> direct, ours;
 };
 
-/// Both kernels in turn, after one run of the direct one that does not count; of ours the better of two.
+/// Times both kernels in turn, after one uncounted run of the direct one; of `ours` the better of two times counts.
 inline Rounds measure_rounds(const Options& o, const Direct& direct, const std::function<void(int)>& ours) {
   const auto other = [&](int t) { direct.run(t); };
   Rounds rounds;
@@ -26,7 +26,7 @@ inline Rounds measure_rounds(const Options& o, const Direct& direct, const std::
   return rounds;
 }
 
-/// One line; `peak`: FLOP/s of one thread, 0 where it was not measured.
+/// Prints one line. `peak`: FLOP/s of one thread, 0 if it was not measured.
 inline void report(const Layer& l, const char* kind, const Rounds& rounds, double pack_seconds, std::int64_t workspace,
                    double error, double peak) {
   const auto& [direct, ours] = rounds;
@@ -41,7 +41,7 @@ inline void report(const Layer& l, const char* kind, const Rounds& rounds, doubl
   std::fflush(stdout);
 }
 
-/// winograd::Convolution or amx::Convolution of the layer, in its direction.
+/// Measures the layer's winograd::Convolution or amx::Convolution in its direction.
 template <class Convolution>
 void measure_convolution(Layer& l, const Convolution& conv, ConvDirection direction, double peak = 0) {
   const Options& o = l.options;
@@ -69,7 +69,7 @@ void measure_convolution(Layer& l, const Convolution& conv, ConvDirection direct
          sample_error(l, src, dst.view(), turned), peak);
 }
 
-/// winograd::WeightGradient or amx::WeightGradient of the layer.
+/// Measures the layer's winograd::WeightGradient or amx::WeightGradient.
 template <class WeightGradient>
 void measure_gradient(Layer& l, const WeightGradient& grad, double peak = 0) {
   const Options& o = l.options;

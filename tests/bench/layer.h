@@ -1,5 +1,5 @@
-// What bench_winograd and bench_amx measure with: clocks, memory on huge pages, the operands of a layer, the direct
-// kernels on them, errors against f64 on a sample.
+// Shared by bench_winograd and bench_amx: clocks, memory on huge pages, the operands of a layer, the direct kernels on
+// them, errors against f64 on a sample.
 #pragma once
 
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ inline double thread_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Runs body(thread) on each thread; the most processor time of one.
+/// Runs body(thread) on each thread. Returns the largest processor time of a thread, in seconds.
 inline double timed(int threads, const std::function<void(int)>& body) {
   std::vector<double> seconds(static_cast<std::size_t>(threads));
   std::vector<std::thread> running;
@@ -82,7 +82,7 @@ class Memory {
   std::unique_ptr<std::byte, Free> data_;
 };
 
-/// Uniform in -scale .. scale.
+/// Returns a tensor of values uniform in -scale .. scale.
 inline Memory random_tensor(DType type, const Shape& shape, std::uint64_t seed, double scale) {
   Memory t(type, shape);
   std::uint64_t state = seed * 0x9e3779b97f4a7c15U;
@@ -149,7 +149,7 @@ struct Layer {
     return v;
   }
   Box inner(std::int64_t channels) const { return Box::whole({1, depth, size, size, channels}); }
-  /// The part of a thread: halves of the depth (of the height in 2-D) on multiples of 4.
+  /// Returns the thread's part of the box: equal parts of the depth (of the height in 2-D), cut at multiples of 4.
   Box part(Box box, int thread) const {
     const int axis = options.rank == 2 ? 2 : 1;
     auto cut = [&](int t) { return t >= options.threads ? size : size * t / options.threads / 4 * 4; };
@@ -201,7 +201,7 @@ struct Direct {
   std::vector<Memory> workspaces, results;
 };
 
-/// Relative rms difference of two tensors on a sample.
+/// Returns the rms of got - wanted on a sample `wanted` (offset, value), relative to the rms of the wanted values.
 inline double rms_error(const TensorView& got, const std::vector<std::pair<std::int64_t, double>>& wanted) {
   double square = 0, scale = 0;
   for (const auto& [at, value] : wanted) {
@@ -216,7 +216,7 @@ inline double at(const TensorView& v, std::int64_t d, std::int64_t h, std::int64
                      (w - v.box.begin[3]) * v.strides[3] + c);
 }
 
-/// A sample of a convolution in f64; `turned`: the input gradient.
+/// Returns rms_error() of `got` against 200 elements of the convolution in f64; `turned`: of its input gradient.
 inline double sample_error(const Layer& l, const TensorView& src, const TensorView& got, bool turned) {
   std::vector<std::pair<std::int64_t, double>> wanted;
   const std::int64_t kd = l.window.kernel[0], from = turned ? l.co : l.ci, to = turned ? l.ci : l.co;

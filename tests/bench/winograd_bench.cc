@@ -1,4 +1,4 @@
-// The Winograd kernels beside the direct ones, per 3x3x3 layer of the reference U-Net, f32, in one run.
+// Times the Winograd kernels against the direct ones, per 3x3x3 layer of the reference U-Net, f32, in one run.
 //
 //   bench_winograd [--size 64] [--base 32] [--threads 1] [--rounds 3] [--tile 4] [--layer 64->64] [--bf16] [--2d]
 //   [--avx2]

@@ -149,7 +149,7 @@ TEST(Equivalence, ADamagedExchangeIsNamedAtItsLayer) {
   EXPECT_EQ(report.first_difference->what, "margin");
 }
 
-/// Loses every copy: what the margins hold stays as it was.
+/// Loses every copy: the margins keep their old contents.
 class LosingTransport : public InProcessTransport {
   void copy(std::int64_t, std::int64_t, const TensorView&, const TensorView&) override {}
 };

@@ -1,4 +1,4 @@
-// A cut model that must compute what the uncut one does, in the tests of every model.
+// Expects a cut model to compute what the uncut one does; used by the tests of every model.
 //
 //   expect_equal({.factory = ..., .cut = {.mesh = {.partition = {1, 2, 1, 1, 1}}}}, {.layers = 50, .tensors = 20});
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace voxshard::test {
 
-/// More must have been compared than this, so that an empty comparison does not pass.
+/// The comparison must cover more layers and tensors than this, so that an empty comparison does not pass.
 struct Compared {
   std::int64_t layers = 0, tensors = 0;
 };
@@ -25,7 +25,7 @@ inline void expect_equal(const EquivalenceOptions& options, const Compared& leas
   EXPECT_GT(report.tensors, least.tensors);
 }
 
-/// A size and how it is cut.
+/// A size and its partition.
 struct GridCase {
   Shape extents;
   std::string partition;

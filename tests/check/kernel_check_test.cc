@@ -1,5 +1,5 @@
-// The check of single kernels has no blind side: a fault of a large layer, which is compared by a sum of its channels,
-// is found at its layer, in f32 and in bf16; and what a limit leaves out is named.
+// The check of single kernels has no gaps: a fault of a large layer, which is compared by a sum of its channels, is
+// found at its layer, in f32 and in bf16; and layers that a limit leaves out are named.
 #include "libcore/check/kernel_check.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kChannels = 8;
 const KernelCheckOptions kBySums{.whole_flops = 0};
 
-/// A U-Net that has run uncut; a fault is planted in the result of a layer, where the next layers have read it.
+/// A U-Net that has run uncut; a fault is planted in the result of a layer after the next layers have read it.
 class KernelCheckOfLargeLayers : public testing::TestWithParam<DType> {
  protected:
   void SetUp() override {

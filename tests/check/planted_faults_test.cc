@@ -1,4 +1,4 @@
-// verify has teeth: faults are planted in the program, the memory plan or the table of kernels, never in the
+// verify finds planted faults: they are in the program, the memory plan or the table of kernels, never in the
 // comparison, and each is found in f32 and in bf16 and named at its layer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ class PlantedFault : public testing::TestWithParam<DType> {
     return options;
   }
 
-  /// The check of a cut model whose program was changed before its memory was planned, and that plan after it was made;
-  /// neither is verified.
+  /// Checks a cut model whose program was changed by `program` before its memory was planned, and whose memory plan was
+  /// then changed by `memory`; neither is verified.
   EquivalenceReport checked(const std::function<void(Program&)>& program,
                             const std::function<void(Lowered&)>& memory = {}) const {
     EquivalenceOptions o = options();
@@ -38,7 +38,7 @@ class PlantedFault : public testing::TestWithParam<DType> {
     return check_equivalence(o, pool);
   }
 
-  /// The check of a model both of whose sides have the kernels of `table`.
+  /// Checks a model; the uncut and the cut side both use the kernels of `table`.
   EquivalenceReport checked(const OpTable& table) const {
     const EquivalenceOptions o = options();
     WorkerPool pool(2);
@@ -65,7 +65,7 @@ Buffer& buffer_of(MemoryPlan& memory, ValueId value, std::size_t core) {
   throw std::logic_error("no such buffer");
 }
 
-/// All of a box but its last voxel.
+/// Returns the box without its last voxel, as several boxes.
 std::vector<Box> without_the_last_voxel(Box box) {
   std::vector<Box> rest;
   for (int axis = 1; axis + 1 < box.axes(); ++axis) {
@@ -117,7 +117,7 @@ TEST_P(PlantedFault, AStaleMarginIsNamed) {
 
 TEST_P(PlantedFault, AMarginOutsideTheImageThatIsNotZeroIsNamed) {
   expect_found(checked([](Program& program) {
-                 // What was to be filled becomes an exchange of nothing: the order of all else stays.
+                 // The instruction becomes an exchange of nothing, so that the order of the others stays.
                  instruction_of(program, "encoder0/conv0/norm", InstructionKind::kFillMargin).kind =
                      InstructionKind::kExchange;
                }),
@@ -125,7 +125,7 @@ TEST_P(PlantedFault, AMarginOutsideTheImageThatIsNotZeroIsNamed) {
 }
 
 TEST_P(PlantedFault, ABufferReusedTooEarlyIsNamed) {
-  // What the first layer keeps for its gradient is overwritten by a later layer.
+  // A later layer overwrites what the first layer keeps for its gradient.
   const auto reuse = [](Lowered& lowered) {
     const Graph& graph = lowered.program.graph;
     const Buffer& kept = buffer_of(lowered.memory, graph.find("encoder0/conv0"), 1);
@@ -152,7 +152,7 @@ TEST_P(PlantedFault, ALifeThatEndsTooEarlyIsNamedAtTheReader) {
 #endif
 }
 
-/// The table of ops with another kernel for one of them, made from its own.
+/// Returns the table of ops with another kernel for one of them.
 OpTable with_kernel(const std::string& name, std::unique_ptr<Kernel> (*kernel)(const OpContext&, KernelSet)) {
   OpTable table;
   for (const auto& [key, def] : op_table().all()) {
@@ -163,7 +163,7 @@ OpTable with_kernel(const std::string& name, std::unique_ptr<Kernel> (*kernel)(c
   return table;
 }
 
-/// The reference kernel of `op`; in the fast set what `wrong` makes of a call to it.
+/// Returns the reference kernel of `op`; in the fast set (except in f64) calls of it go through `wrong`.
 std::unique_ptr<Kernel> wrapped(const char* name, const OpContext& op, KernelSet set,
                                 const std::function<void(const Kernel&, const KernelCall&)>& wrong) {
   const std::shared_ptr<Kernel> exact = op_table().at(name).kernel(op, KernelSet::kReference);
@@ -194,7 +194,7 @@ std::unique_ptr<Kernel> input_grad_without_a_tap(const OpContext& op, KernelSet 
                  [](const Kernel& exact, const KernelCall& c) { run_without_the_first_tap(exact, c, 1); });
 }
 
-/// A sum over voxels that forgets the last row of its block.
+/// Returns a sum over voxels that leaves out the last row of its block.
 std::unique_ptr<Kernel> weight_grad_without_a_row(const OpContext& op, KernelSet set) {
   return wrapped("conv_weight_grad", op, set, [](const Kernel& exact, const KernelCall& c) {
     std::vector<TensorView> inputs(c.inputs.begin(), c.inputs.end());
@@ -218,7 +218,7 @@ TEST_P(PlantedFault, ASumThatForgetsARowOnBothSidesIsNamed) {
 }
 
 TEST_P(PlantedFault, AWrongTapOfOneCoreIsNamedAgainstTheUncutModel) {
-  // The kernel table of the cut model alone: one convolution is bound to a kernel that lacks a tap.
+  // Only the cut model is wrong: one of its convolutions is bound to a kernel that lacks a tap.
   EquivalenceOptions o = options();
   o.oracle = Oracles::kFast;
   o.lower = [](const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {

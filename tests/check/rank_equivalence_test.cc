@@ -1,5 +1,5 @@
-// The check of a cut model over several ranks: each looks at what its own cores hold, the report is that of one
-// process, and a message that was damaged or lost on its way is named at its layer, with rank and core.
+// The check of a cut model over several ranks: each checks what its own cores hold, the report equals that of one
+// process, and a message that was damaged or lost is named at its layer, with rank and core.
 #include <gtest/gtest.h>
 
 #include "libcore/check/equivalence.h"
@@ -100,7 +100,7 @@ TEST(RankEquivalence, DelayedMessagesChangeNothing) {
   for (const EquivalenceReport& rank : over_ranks(3, options, slow)) expect_numbers_of(one, rank);
 }
 
-/// The first instruction of a kind for a value.
+/// Returns the message tag of the first instruction of a kind for a value.
 int tag_of(const EquivalenceOptions& options, const std::string& layer, InstructionKind kind) {
   const Executable cut = lower(options.factory(options.dtype), op_table(), options.cut, {});
   const auto& instructions = cut.program.instructions;
@@ -122,7 +122,7 @@ class FaultyMessage : public testing::TestWithParam<Fault> {};
 TEST_P(FaultyMessage, IsNamedAtItsLayerWithRankAndCoreOnAllRanks) {
   const EquivalenceOptions options = unet_over("1x4x1x1x1");
   const int tag = tag_of(options, GetParam().layer, GetParam().kind);
-  bool met = false;  // the first from rank 1 to rank 0, in the layer by layer part
+  bool met = false;  // at the first from rank 1 to rank 0, in the layer-by-layer part
   const auto postman = [&](Letter& letter) {
     if (met || letter.from != 1 || letter.to != 0 || letter.tag != tag) return;
     met = true;

@@ -1,4 +1,4 @@
-// Allowances by hand.
+// Tolerances computed by hand.
 #include "libcore/check/tolerance.h"
 
 #include <gtest/gtest.h>

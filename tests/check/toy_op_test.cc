@@ -1,4 +1,4 @@
-// An op and a model that are defined outside of the engine: rows of a table that is handed in, cut and differentiated
+// An op and a model that are defined outside of the engine: rows of a table that is passed in, cut and differentiated
 // like the engine's own.
 //
 //   forward_difference {x}: y[d] = x[d + 1] - x[d] along the first spatial axis, x = 0 beyond the end: a halo of one
@@ -26,7 +26,7 @@ Box with_the_one_before(const OpContext&, int, const Box& it) {
   return box;
 }
 
-/// out[d] = sign * (in[d + step] - in[d]).
+/// Returns the kernel of out[d] = sign * (in[d + step] - in[d]).
 std::unique_ptr<Kernel> difference(int step, double sign) {
   return std::make_unique<FunctionKernel>([=](const KernelCall& c) {
     for_each_row(c.output.box, [&](const Dims& at) {

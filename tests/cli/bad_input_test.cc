@@ -1,4 +1,4 @@
-// Bad input, one by one: a clear message, the right exit code, and nothing else is lost.
+// Each kind of bad input gives a clear message and the right exit code, and nothing else is lost.
 #include <zlib.h>
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Overwrites bytes of a .nii.gz behind its header of 352 bytes; `type` and `bits` replace the voxel type when not 0.
+/// Applies `change` to the unpacked bytes of a .nii.gz, whose header has 352 bytes.
 void rewrite(const std::string& path, const std::function<void(std::string&)>& change) {
   std::string bytes(32 << 20, '\0');
   gzFile in = gzopen(path.c_str(), "rb");
@@ -23,7 +23,7 @@ void rewrite(const std::string& path, const std::function<void(std::string&)>& c
   gzclose(out);
 }
 
-/// i16 voxels as f32, the middle one NaN.
+/// Converts i16 voxels to f32 and sets the middle one to NaN.
 void make_nan(std::string& bytes) {
   std::string floats = bytes.substr(0, 352);
   floats[70] = 16, floats[72] = 32;  // datatype, bitpix
@@ -39,7 +39,7 @@ void make_nan(std::string& bytes) {
 
 class BadCase : public TrainedCli {
  protected:
-  /// A copy of the data in which case 1 was damaged is prepared without it.
+  /// Expects a copy of the data in which case 1 was damaged to be prepared without that case.
   static void expect_quarantined(const std::string& code, const std::string& part,
                                  const std::function<void(const std::string&)>& damage) {
     Folder folder("bad_case");

@@ -39,7 +39,7 @@ TEST(ClassificationCli, FromTheDemoToTheScores) {
       << "the best checkpoint predicts what it was validated on";
   EXPECT_GE(scores.at("top_3"), scores.at("accuracy"));
   EXPECT_GT(scores.at("memory").at("planned_bytes"), 0);
-  scores.erase("memory");  // of this process alone
+  scores.erase("memory");  // not in the file
   EXPECT_EQ(nlohmann::json::parse(file_text(folder / "scores.json")), scores);
   EXPECT_TRUE(std::filesystem::exists(folder / "confusion.png"));
   EXPECT_THAT(run_voxshard(evaluate).out, HasSubstr("expected calibration error"));

@@ -19,7 +19,7 @@ const std::string kObjects = repeated("{\"a\":") + "1" + repeated("}");
 
 class DeepText : public TrainedCli {
  protected:
-  /// A copy of the prepared data or of the run, in which one file is deep.
+  /// Returns a copy of the prepared data or of the run in which one file is nested deeply.
   static std::string copied(const Folder& folder, const std::string& what, const std::string& file,
                             const std::string& text) {
     std::filesystem::copy(what, folder / "copy", std::filesystem::copy_options::recursive);
@@ -69,7 +69,7 @@ TEST_F(DeepText, InPreparedFolders) {
     Folder folder("deep_prepared");
     const std::string work = copied(folder, TrainedCli::work(), file, kObjects);
     expect_refused("train " + work + " -o " + (folder / "run") + kModel + "--fold all --crop 16x16x16 --steps 1", 3,
-                   "again with --resume");  // the manifest knows another file; it is not read any further
+                   "again with --resume");  // not the file of the manifest, so it is not parsed
   }
   Folder folder("deep_record");  // the record of an earlier run only says what need not be done again
   const std::string work = copied(folder, TrainedCli::work(), "cases/phantom_000.json", kList);

@@ -1,5 +1,5 @@
-// What a run leaves on a disk that fails, and after kill -9 at any moment: nothing that is not whole, and the bytes of
-// an undisturbed run once it is resumed. The faults come from tests/preload/disk_faults.cc.
+// Runs on a disk that fails, and after kill -9 at any moment, leave only whole files, and once resumed they have the
+// bytes of an undisturbed run. The faults come from tests/preload/disk_faults.cc.
 #include <csignal>
 
 #include "tests/cli/trained_cli.h"
@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An environment variable of the commands that run while it lives.
+/// Sets an environment variable for the commands that run during its lifetime.
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
@@ -21,7 +21,8 @@ class Environment {
   const char* name_;
 };
 
-/// Commands run with a disk that fails as `name` says. A sanitizer wants to be loaded first; here it need not be.
+/// Runs commands with a disk that fails as `name` says. ASAN_OPTIONS allows the library to be loaded before the
+/// sanitizer.
 struct FailingDisk {
   FailingDisk(const char* name, const std::string& value) : fault(name, value) {}
   Environment fault, preload{"LD_PRELOAD", VOXSHARD_DISK_FAULTS}, asan{"ASAN_OPTIONS", "verify_asan_link_order=0"};
@@ -29,7 +30,7 @@ struct FailingDisk {
 
 TEST_F(TrainedCli, AFolderOfSettingsThatMayNotBeLookedIntoCostsTheMeasurementOnly) {
   const Folder folder("no_config");
-  fs::create_symlink(folder / "config", folder / "config");  // leads to itself: the system refuses to look, root too
+  fs::create_symlink(folder / "config", folder / "config");  // a link to itself: no user can follow it, not even root
   const Environment config("XDG_CONFIG_HOME", folder / "config");
   const CommandResult r = run_voxshard("train " + work() + " -o " + (folder / "run") +
                                        " --base-filters 4 --depth 3 --crop 16x16x16 --steps 1 --fold all");
@@ -95,7 +96,7 @@ TEST_F(DiskFaults, KilledWhileItWritesAndResumedEndsWithTheBytesOfAnUndisturbedR
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 13);
 }
 
-/// Turns 64 bits around in the last quarter of a file: in its numbers.
+/// Flips 64 bits in the last quarter of a file, where its numbers are.
 void damage(const std::string& path) {
   std::string bytes = file_text(path);
   for (std::size_t i = 0; i < 64; ++i) bytes[bytes.size() * 3 / 4 + 7 * i] ^= 0x10;

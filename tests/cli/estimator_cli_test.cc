@@ -1,5 +1,5 @@
-// TPUEstimator's conduct on the command line: evaluate RUN DATA, the conditions of evaluation and prediction from flags
-// and config files, how samples are fed, and where a run says that it runs.
+// TPUEstimator's behaviour on the command line: evaluate RUN DATA, the conditions of evaluation and prediction from
+// flags and config files, how samples are fed, and the device that a run reports.
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {

@@ -1,4 +1,4 @@
-// Files that were made to hurt, as a user meets them: a batch loses the file, says why in quarantine.csv and goes on.
+// Malicious files, as a user meets them: a batch leaves the file out, gives the reason in quarantine.csv and goes on.
 #include "tests/cli/large_volume.h"
 #include "tests/cli/trained_cli.h"
 
@@ -9,7 +9,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
-/// run_voxshard in so much address space.
+/// Runs voxshard with its address space limited to `mebibytes`.
 CommandResult run_within(std::int64_t mebibytes, const std::string& arguments) {
   Folder streams("limited");
   const std::string command =

@@ -8,7 +8,7 @@
 
 namespace voxshard {
 
-/// A .nii.gz of one-byte voxels, all 0: a thousandth of what it unpacks to.
+/// Writes a .nii.gz of one-byte voxels, all 0; the file has a thousandth of its unpacked size.
 inline void write_bomb(const std::string& path, std::int16_t x, std::int16_t y, std::int16_t z) {
   std::string header(352, '\0');
   const auto put = [&](std::size_t at, auto value) { std::memcpy(&header[at], &value, sizeof value); };

@@ -1,5 +1,5 @@
-// The promise of memory is of the whole process, so each law starts one: what it plans by part stands beside the peak
-// that it reached, and what it plans over its budget is refused before.
+// A memory plan covers the whole process, so each test starts one: its plan by part is compared with the peak that it
+// reached, and a plan that exceeds its budget is refused before it starts.
 #include "tests/base/sanitizer.h"
 #include "tests/cli/large_volume.h"
 #include "tests/cli/trained_cli.h"
@@ -18,7 +18,7 @@ class MemoryCli : public TrainedCli {
   void SetUp() override {
     if (test::kShadowed) GTEST_SKIP() << "the sanitizer's shadow is part of the peak, and of no plan";
   }
-  /// An image that memory holds easily, and one of 32 million voxels.
+  /// Writes an image that memory holds easily, and one of 32 million voxels.
   static void write_two_images(const Folder& folder) {
     fs::create_directories(folder / "in");
     fs::copy(data() + "/imagesTs/phantom_002_0000.nii.gz", folder / "in");
@@ -26,11 +26,11 @@ class MemoryCli : public TrainedCli {
   }
 };
 
-/// What a plan may miss, either way: code that libraries page in when they run, pages that are full in part, the heap's
-/// gaps.
+/// The tolerance of a plan in either direction: code that libraries page in when they run, pages that are full in part,
+/// the heap's gaps.
 constexpr std::int64_t kTolerance = 16 * kMiB;
 
-/// The bound, with nothing subtracted; a plan far over its peak would refuse what runs.
+/// Expects plan and peak to agree, with nothing subtracted; a plan far above its peak would refuse runs that fit.
 void expect_within_plan(const CommandResult& r, const std::string& words) {
   ASSERT_EQ(r.exit_code, 0) << words << "\n" << r.err;
   const auto memory = r.json().at("memory");
@@ -120,7 +120,7 @@ TEST_F(MemoryCli, EvaluateLeavesOutWhatTheHostMemoryDoesNotHold) {
   expect_within_plan(run_voxshard(words), words);
 }
 
-/// Exit 0 within the budget, or with a word that it was not; else a refusal.
+/// Expects exit code 0 within the budget, or above it with the warning W_PEAK; otherwise a refusal.
 void expect_no_silence(const std::string& words, std::int64_t budget_mib) {
   const CommandResult r = run_voxshard(words + " --json --quiet --host-memory " + std::to_string(budget_mib) + "MiB");
   if (r.exit_code != 0) {
@@ -147,8 +147,8 @@ TEST_F(MemoryCli, NoCommandTakesMoreThanItsBudgetInSilence) {
   }
 }
 
-/// The command where its control group is one of files in `folder`; where that may not be mounted it says "no
-/// namespace".
+/// Runs the command with files in `folder` as the description of its control group; where these cannot be mounted it
+/// prints "no namespace".
 CommandResult run_confined(const Folder& folder, const std::string& arguments) {
   folder.write("confined.sh", "mount --bind " + (folder / "cgroup") + " /proc/$$/cgroup && mount --bind " +
                                   (folder / "mountinfo") +

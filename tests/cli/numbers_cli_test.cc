@@ -1,5 +1,5 @@
-// Every number that a command takes says what it may be, and what it may not be is refused by name before anything
-// begins.
+// The help of every number that a command takes states its range, and values outside of it are refused by name before
+// anything begins.
 #include <algorithm>
 #include <regex>
 
@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// The options of a command whose help shows a number: "--noise FLOAT:0 to 1000=0.05".
+/// Returns the options of a command whose help shows a number: "--noise FLOAT:0 to 1000=0.05".
 std::vector<std::string> numeric_options(const std::string& command) {
   static const std::regex kLine(R"(\n +(?:-\w,)?(--[\w-]+)\S* (?:U?INT|FLOAT))");
   const std::string help = run_voxshard(command + " --help").out;

@@ -1,4 +1,4 @@
-// Standard output and the screen: what is not taken is said, and nothing from outside steers a terminal.
+// Standard output that cannot be written is reported, and no text from outside controls the terminal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

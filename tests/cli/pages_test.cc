@@ -28,7 +28,7 @@ struct Row {
   std::string there, here, command;
 };
 
-/// The rows of the table under `heading`, the command without its quotes.
+/// Returns the rows of the table under `heading`, with the command without its quotes.
 std::vector<Row> rows_of(const std::string& markdown, const std::string& heading) {
   std::istringstream in(markdown);
   std::vector<Row> rows;
@@ -44,7 +44,7 @@ std::vector<Row> rows_of(const std::string& markdown, const std::string& heading
   return rows;
 }
 
-/// The files and folders that the options of a command name as its outputs.
+/// Returns the files and folders that the options of a command name as its outputs.
 std::vector<std::string> outputs_of(const std::string& command) {
   std::istringstream in(command);
   std::vector<std::string> outputs;
@@ -53,8 +53,8 @@ std::vector<std::string> outputs_of(const std::string& command) {
   return outputs;
 }
 
-/// The lines under `heading` that are indented by four blanks, without them; a line that ends with a backslash and the
-/// next one are one.
+/// Returns the lines under `heading` that are indented by four spaces, without the indentation; a line that ends with a
+/// backslash is joined with the next one.
 std::vector<std::string> commands_under(const std::string& markdown, const std::string& heading) {
   std::istringstream in(markdown);
   std::vector<std::string> commands;
@@ -69,7 +69,7 @@ std::vector<std::string> commands_under(const std::string& markdown, const std::
   return commands;
 }
 
-/// The blocks that begin with "$ voxshard help TOPIC": the topic, and the lines that follow.
+/// Returns the blocks that begin with "$ voxshard help TOPIC": the lines that follow, by topic.
 std::map<std::string, std::string> printed_blocks(const std::string& markdown) {
   const std::string begin = "    $ voxshard help ";
   std::istringstream in(markdown);
@@ -86,7 +86,7 @@ std::map<std::string, std::string> printed_blocks(const std::string& markdown) {
   return blocks;
 }
 
-/// What pages show as command lines of voxshard, from "voxshard" on: between backquotes, and in indented lines.
+/// Returns the command lines on a page, from "voxshard" on: between backquotes, and in indented lines.
 std::vector<std::string> command_lines(const std::string& markdown) {
   static const std::regex kSpan("`(voxshard [^`]*)`"),
       kLine(R"((?:^|\n)    (?:[^\n]* )?(voxshard (?:[^\n\\]|\\\n|\\[^\n])*))");
@@ -100,8 +100,7 @@ std::vector<std::string> command_lines(const std::string& markdown) {
   return lines;
 }
 
-/// The options, "--cores", of the part of a command line up to a pipe or the next command; with the command's name in
-/// front.
+/// Returns the name of the command and its options ("--cores"), from a command line up to a pipe or the next command.
 std::vector<std::string> words_that_must_exist(const std::string& line) {
   std::istringstream in(line);
   std::vector<std::string> words;
@@ -176,7 +175,7 @@ TEST(Pages, WhatAUserOfTheOriginalLooksForIsThere) {
     EXPECT_THAT(all, HasSubstr(word));
 }
 
-/// What `help options` knows of every command.
+/// Returns the options of every command as `help options` lists them.
 nlohmann::json options_of_all() {
   static const nlohmann::json options = run_voxshard("help options --json").json();
   return options;

@@ -1,4 +1,5 @@
-// What plain `train` chooses: said with its reason, kept by the run, never in the place of what is given.
+// The choices of plain `train` are printed with their reasons, kept by the run, and never replace options that are
+// given.
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {

@@ -1,5 +1,5 @@
-// The command while it runs, for tests of what it does when somebody stops it. Nothing here waits for a time to pass:
-// it waits for what the command writes, and fails after minutes.
+// Runs the command in the background, for tests that stop it. Nothing here waits for a fixed time: it waits for the
+// command's output, and fails after two minutes without any.
 //
 //   Process p("train work -o run --steps 1000");
 //   p.read_until("train 1/1000");
@@ -22,8 +22,8 @@ namespace voxshard {
 
 class Process {
  public:
-  /// `columns`: standard error is a terminal that wide; 0: it is a pipe. Standard output is a file. `program`: what
-  /// starts it.
+  /// `columns`: standard error is a terminal of that width; 0: it is a pipe. Standard output is a file. `program`: the
+  /// words that start it.
   explicit Process(const std::string& arguments, unsigned short columns = 0,
                    const std::string& program = VOXSHARD_BINARY) {
     int ends[2];
@@ -55,19 +55,20 @@ class Process {
 
   void send(int signal) const { ::kill(pid_, signal); }
 
-  /// Until standard error has said `text`. False when it ended, or was silent for minutes, without it.
+  /// Reads until standard error contains `text`. False when the process ended, or was silent for two minutes, without
+  /// it.
   bool read_until(const std::string& text) {
     while (seen_.find(text) == std::string::npos)
       if (!read_some()) return false;
     return true;
   }
 
-  /// Until it ends; it is killed after minutes of silence, the exit code then being 137.
+  /// Waits until the process ends; after two minutes of silence it is killed, and the exit code is 137.
   CommandResult wait() {
     while (read_some()) {
     }
     pollfd ended{.fd = errors_, .events = POLLIN, .revents = 0};
-    if (::poll(&ended, 1, 0) == 0) ::kill(pid_, SIGKILL);  // it holds its standard error open and says nothing
+    if (::poll(&ended, 1, 0) == 0) ::kill(pid_, SIGKILL);  // standard error is open and silent
     int status = 0;
     ::waitpid(pid_, &status, 0);
     ended_ = true;
@@ -97,7 +98,7 @@ class Process {
   std::string seen_;
 };
 
-/// Whether a file with ".tmp." in its name is anywhere below.
+/// True when a file whose name begins with ".tmp." lies anywhere below the folder.
 inline bool has_temporary_files(const std::string& folder) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.path().filename().string().starts_with(".tmp.")) return true;

@@ -1,4 +1,4 @@
-// `train --resume RUN`: the run says what it is; what contradicts it is refused by name, and its steps may grow.
+// `train --resume RUN`: the run gives its settings; options that contradict it are refused by name, its steps may grow.
 #include "tests/cli/machine/instruction_sets.h"
 #include "tests/cli/trained_cli.h"
 

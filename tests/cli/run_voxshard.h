@@ -20,7 +20,7 @@ namespace voxshard {
 struct CommandResult {
   int exit_code = -1;
   std::string out, err;
-  /// Standard output as one JSON document; discarded when it is not exactly one.
+  /// Parses standard output as one JSON document; the value is_discarded() when it is not exactly one.
   nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
   std::string error_kind() const { return json().at("error").at("kind"); }
 };
@@ -29,7 +29,8 @@ using Folder = ScratchFolder;
 
 inline std::string file_text(const std::string& path) { return read_bytes(path); }
 
-/// `redirections` stand behind those of the streams: "2>&-".   `before`: "ulimit -v 4000000; exec".
+/// `redirections`: further ones after those of the streams, "2>&-". `before`: words before the command, "ulimit -v
+/// 4000000; exec".
 inline CommandResult run_voxshard(const std::string& arguments, const std::string& redirections = "",
                                   const std::string& before = "") {
   Folder streams("streams");

@@ -1,5 +1,5 @@
-// Ctrl-C and SIGTERM, sent to the command at work: they are answered, heard within a step, a validation or a
-// prediction, what is saved is whole and says so when something is missing, and a second one ends at once.
+// Ctrl-C and SIGTERM, sent to a running command: it acknowledges them and stops within a step, a validation or a
+// prediction; what it saves is whole and says so when something is missing; a second signal ends it at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Images, and a detector that is slow on them.
+/// A data set of images, and a detector that is slow on them.
 class StopCli : public testing::Test {
  protected:
   static constexpr int kImages = 40;
@@ -35,7 +35,7 @@ class StopCli : public testing::Test {
            "--partition 1x1x1x1 --crop " +
            crop + " " + words;
   }
-  static std::string copy_of_truth(int times) {  // a work of many minutes
+  static std::string copy_of_truth(int times) {  // takes many minutes to predict
     const json once = json::parse(file_text(truth()));
     json many = once;
     many["annotations"] = json::array();

@@ -1,5 +1,5 @@
-// What stands on the screen: something at once, no line wider than the terminal; at the end the next command, as it is
-// typed; and what was probably meant by a word that nobody knows.
+// Tests of the screen: something appears at once and no line is wider than the terminal; at the end stands the next
+// command, as it is typed; and an unknown word gets a suggestion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// What stands in a line of the screen before the next line, or the cursor's return, begins.
+/// Returns the lines of the screen: the text up to each line feed or carriage return.
 std::vector<std::string> screen_lines(const std::string& text) {
   std::vector<std::string> lines = {""};
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -53,7 +53,7 @@ TEST(TerminalCli, TheFirstThingOnTheScreenIsTheCommand) {
   EXPECT_EQ(p.seen().find("\r\033[Kprepare ..."), 0u) << p.seen();
 }
 
-/// From the data to the scores by nothing but what each command says at its end; in a folder whose name needs quotes.
+/// Runs from the data to the scores by the next command that each one prints, in a folder whose name needs quotes.
 TEST(TerminalCli, EachCommandEndsWithTheNextOne) {
   Folder folder("next");
   std::filesystem::create_directories(folder / "it's here");

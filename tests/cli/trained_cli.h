@@ -29,7 +29,8 @@ class TrainedCli : public ::testing::Test {
   inline static Folder* folder_ = nullptr;
 };
 
-/// Exit code and a piece of the message; with --json also the one document on standard output.
+/// Expects a refusal with this exit code, kind and piece of the message; with --json also one document on standard
+/// output.
 inline void expect_refusal(const std::string& words, int code, const std::string& kind, const std::string& piece) {
   const CommandResult r = run_voxshard(words + " --json");
   EXPECT_EQ(r.exit_code, code) << words << "\n" << r.err;

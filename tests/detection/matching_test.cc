@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// One square anchor of 8 pixels per cell of 8 pixels, so that IoU can be read off: one row of `cells`.
+/// Returns a row of `cells` of 8 pixels with one square anchor of 8 pixels each, so that IoU can be read off.
 AnchorLevel row_of_cells(std::int64_t cells) {
   return {.level = 3, .stride = 8, .height = 1, .width = cells, .first = 0, .halves = {{4, 4}}};
 }

@@ -1,4 +1,4 @@
-// What is said of a device before a run: where it runs, and what of the cut does not suit it.
+// Advice about a device before a run: where the run takes place, and which parts of the cut do not suit the device.
 #include "pipelines/profile/device_advice.h"
 
 #include "libcore/lower/lower.h"
@@ -26,7 +26,7 @@ TEST(RunningOn, NamesDeviceHostsAndReplicas) {
   EXPECT_THAT(running_on(device_from_name("tpu-v3-8"), mesh, false), HasSubstr("Replicas: as planned"));
 }
 
-/// The step of a small U-Net at 16 x 16 x 16, tiled for a TPU.
+/// Returns the step of a small U-Net at 16 x 16 x 16, tiled for a TPU.
 Program program_over(const Dims& partition) {
   const UNetConfig config{.base_filters = 4, .depth = 2};
   const Cut cut{.mesh = {.partition = partition}};

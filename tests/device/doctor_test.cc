@@ -1,4 +1,4 @@
-// What `voxshard doctor` says of a processor that it knows, and of one that it does not.
+// Tests of the report of `voxshard doctor` on a known processor and on an unknown one.
 #include "pipelines/commands/run_doctor.h"
 
 #include <gmock/gmock.h>

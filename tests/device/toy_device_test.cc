@@ -1,4 +1,4 @@
-// A device of one's own, made here and known to nothing else: it plans and it shows in a profile.
+// A device that only this test defines: the planner uses it, and it appears in a profile.
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -11,8 +11,8 @@
 namespace voxshard {
 namespace {
 
-/// A drawer of abacuses: a second for every thousand elements that a core computes, a minute for every message. Each of
-/// its cores has 64 MiB, in plain bytes; it is offered with 1, 2 or 4.
+/// A device of abacuses: a second for every thousand elements that a core computes, a minute for every message. Each of
+/// its cores has 64 MiB, in plain bytes; it is offered with 1, 2 or 4 cores.
 class Abacus final : public Device {
  public:
   const std::string& name() const override { return name_; }

@@ -45,14 +45,14 @@ Seeds voc_seeds() {
   return seeds;
 }
 
-/// The list of a set's images beside the annotations.
+/// The input is the list of a data set's images.
 void voc_set(std::string_view bytes) {
   const auto list = scratch_file("voc/ImageSets/Main/train.txt", bytes);
   read_voc_set(list.parent_path().parent_path().parent_path(), "train");
 }
 Seeds voc_set_seeds() { return {"a\nb 1\r\nc -1\n\n../../x\n"}; }
 
-/// What training makes of annotations beside their images: found, checked, clipped, split.
+/// The input is annotations with their images beside them, used as in training: found, checked, clipped, split.
 void detection_set(std::string_view bytes) {
   const auto file = scratch_file("detection/annotations.json", bytes);
   static const bool made = [&] {
@@ -97,7 +97,7 @@ Seeds mot_seeds() {
   return seeds;
 }
 
-/// The files beside gt.txt: the input is seqinfo.ini and labels.txt at once.
+/// The files beside gt.txt: the input serves as seqinfo.ini and as labels.txt.
 void mot_folder(std::string_view bytes) {
   const auto folder = scratch_file("sequence/seqinfo.ini", bytes).parent_path();
   scratch_file("sequence/gt/labels.txt", bytes);

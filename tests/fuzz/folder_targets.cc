@@ -37,7 +37,7 @@ Seeds manifest_seeds() {
 {"part":"torn)"};
 }
 
-/// The note of a process that holds the folder, for the message of the one who comes too late.
+/// The note of the process that holds a folder, which the error of the next process quotes.
 void lock_note(std::string_view bytes) {
   const fs::path folder = scratch_file("locked/a", "").parent_path();
   static const FolderLock held = FolderLock::writing(folder, "train");
@@ -58,8 +58,8 @@ PreparePlan small_plan() {
   return plan;
 }
 
-/// A work folder of one case of 2 x 3 x 4 voxels, as `prepare` leaves it, with this list of cases and these voxels of
-/// the classes: opened as training does, and two samples drawn.
+/// Opens a work folder of one case of 2 x 3 x 4 voxels, as `prepare` leaves it, with this list of cases and these
+/// voxels of the classes, as training does, and draws two samples.
 void open_prepared(std::string_view list, std::string_view voxels) {
   static const fs::path folder = [] {
     const fs::path plans = scratch_file(
@@ -105,7 +105,7 @@ Seeds foreground_seeds() {
   for (std::int64_t i = 0; i < 6; ++i) voxels.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 2);
   const fs::path path = scratch_file("seed_foreground.safetensors", "");
   save_foreground(path, {.by_class = {Tensor(), voxels}});
-  const std::string plain =  // as other tools write it, without hashes: damage gets behind them
+  const std::string plain =  // without hashes, as by other tools: damage reaches the parser
       R"({"class_1":{"dtype":"I32","shape":[2,3],"data_offsets":[0,24]}}      )";
   return {read_bytes(path),
           std::string(1, static_cast<char>(plain.size())) + std::string(7, '\0') + plain + std::string(24, '\0')};
@@ -113,8 +113,8 @@ Seeds foreground_seeds() {
 void prepared(std::string_view bytes) { open_prepared(bytes, foreground_seeds()[0]); }
 void foreground(std::string_view bytes) { open_prepared(prepared_seeds()[0], bytes); }
 
-/// What a checkpoint says of itself, behind hashes that are right: the model, the preparation, and whether a run may go
-/// on from it.
+/// The description in a checkpoint, behind hashes that are right: the model, the preparation, and whether a run can be
+/// resumed from it.
 void description(std::string_view bytes) {
   const fs::path path = scratch_file("described.safetensors", "");
   save_safetensors(path, std::vector<NamedView>{}, {{"voxshard", std::string(bytes)}});
@@ -146,15 +146,14 @@ Seeds description_seeds() {
   return {text(to_json(small_plan())), text(to_json(ImagePreparation{.classes = {{"cell", 1}}}))};
 }
 
-/// Files with a class each, as others list them.
+/// Lists of files with a class each, as other tools write them.
 void class_list(std::string_view bytes) { read_class_list(scratch_file("classes/list.csv", bytes)); }
 Seeds class_list_seeds() {
   return {"file,class\r\na/1.png,red\n\"b, c.png\",\"say \"\"x\"\"\"\n", "a.png,red\n../x.png,blue\n\n",
           "file,start,end,class\na.mp4,0,1.5,left\na.mp4,1.5,2e3,up\na.mp4,1,2,up\nb.mp4,,1,up\n"};
 }
 
-/// What a classifier said, and what its checkpoint says of the samples.
-/// The time lines against clips everywhere in the videos that they name.
+/// Scores the predictions of a classifier: time lines against clips everywhere in the videos that they name.
 void scored(const ClassPredictions& found) {
   if (found.items != ItemKind::kClip || found.rows.size() > 100) return;
   ClassDataset truth;

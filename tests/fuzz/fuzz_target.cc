@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In memory where there is any.
+/// Returns a folder in memory where there is one.
 fs::path scratch_parent() {
   std::error_code error;
   return fs::is_directory("/dev/shm", error) ? "/dev/shm" : fs::temp_directory_path();

@@ -24,21 +24,22 @@ std::vector<FuzzTarget> box_targets();     // COCO, VOC, KITTI, MOT
 std::vector<FuzzTarget> media_targets();   // NIfTI, safetensors, images, videos
 std::vector<FuzzTarget> record_targets();  // TFRecord files, tf.Example
 std::vector<FuzzTarget> folder_targets();  // manifests, locks, prepared cases, descriptions of checkpoints
-/// All of them.
+/// Returns the targets of all tables.
 const std::vector<FuzzTarget>& fuzz_targets();
-/// Errors: std::out_of_range for a name that is not in the tables.
+/// Returns the target of this name. Errors: std::out_of_range for a name that is not in the tables.
 const FuzzTarget& fuzz_target(std::string_view name);
 
 enum class Outcome { kRead, kRefused };
 
-/// Errors: whatever the reader throws beside an Error about its input: a defect, as is an Error of kind kInternal.
+/// Runs the reader on `bytes`. Errors: any exception but an Error about the input: a defect, as is an Error of kind
+/// kInternal.
 Outcome run_target(const FuzzTarget& target, std::string_view bytes);
 
 /// Writes `bytes` to a file of this name in a folder of this process, which is removed at the end; in memory where
 /// there is /dev/shm.
 std::filesystem::path scratch_file(const std::string& name, std::string_view bytes);
 
-/// Files of the test data of at most `most_bytes`, at most four: seeds for those who have the data, none elsewhere.
+/// Returns at most four files of the test data, each of at most `most_bytes`: seeds where the data exist, else none.
 ///   folder   "video", below VOXSHARD_TEST_DATA
 ///   endings  ".mp4"
 std::vector<std::string> data_seeds(const std::string& folder, const std::vector<std::string>& endings,

@@ -3,7 +3,7 @@
 //
 //   VOXSHARD_FUZZ_SECONDS=600 build/release/bin/test_fuzz --gtest_filter='*/coco'
 //
-// goes on for as long, as the slow tests do for some seconds.
+// runs for that long; the slow tests run for some seconds.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace {
 
 class Fuzz : public testing::TestWithParam<FuzzTarget> {};
 
-/// The seconds asked for; none: a number of inputs decides.
+/// Returns VOXSHARD_FUZZ_SECONDS; 0: a number of inputs decides.
 double seconds_asked() {
   const char* text = std::getenv("VOXSHARD_FUZZ_SECONDS");
   return text == nullptr ? 0 : std::atof(text);

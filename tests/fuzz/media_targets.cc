@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Seeds = std::vector<std::string>;
 
-/// What `write` puts into a file of this name.
+/// Returns the bytes that `write` puts into a file of this name.
 template <class Write>
 std::string written(const std::string& name, Write write) {
   const fs::path path = scratch_file(name, "");
@@ -32,7 +32,7 @@ void append(Seeds& seeds, Seeds more) {
   for (std::string& seed : more) seeds.push_back(std::move(seed));
 }
 
-/// What `info` and a command look at before they read, the voxels, and where they lie.
+/// Reads a NIfTI file: its header as `info` and the commands check it, the voxels, and their position.
 void nifti(std::string_view bytes) {
   const fs::path path = scratch_file("volume.nii", bytes);
   volume_stem(path);
@@ -50,7 +50,7 @@ void nifti_gz(std::string_view bytes) {
   read_label(path);
 }
 
-/// The cache that training maps: opened, and its whole box read.
+/// Opens the cache that training maps, and reads its whole box.
 void mapped(std::string_view bytes) {
   const MappedVolume map = MappedVolume::open(scratch_file("mapped.nii", bytes));
   map.will_need(Box::whole(map.shape()));
@@ -86,7 +86,7 @@ Seeds nifti_gz_seeds() {
   return seeds;
 }
 
-/// The input is a file of images and one of labels at once, plain or gzipped.
+/// The input serves as a file of images and as one of labels, plain or gzipped.
 void idx(std::string_view bytes) {
   const auto images = scratch_file("idx/train-images-idx3-ubyte.gz", bytes);
   const auto labels = scratch_file("idx/train-labels-idx1-ubyte", std::string("\0\0\x08\x01\0\0\0\x02\x07\x01", 10));
@@ -105,7 +105,7 @@ Seeds idx_seeds() {
   return {plain, std::string("\0\0\x08\x01\0\0\0\x02\x07\x01", 10)};
 }
 
-/// A pair: the first 348 bytes are the header's file, the rest that of the voxels.
+/// The input is a pair of files: the first 348 bytes are the header, the rest is the file of voxels.
 void nifti_pair(std::string_view bytes) {
   constexpr std::size_t kHeader = 348;
   const fs::path path = scratch_file("pair.img", bytes.substr(std::min(kHeader, bytes.size())));
@@ -113,7 +113,7 @@ void nifti_pair(std::string_view bytes) {
   check_volume(path);
   read_image(path);
 }
-/// The single file's header with the pair's magic, and its voxels.
+/// Returns headers of single files with the magic of a pair, and their voxels.
 Seeds nifti_pair_seeds() {
   Seeds seeds;
   for (std::string seed : {small_volume("seed.nii", DiskType::kF32), small_volume("seed.nii", DiskType::kI16)}) {
@@ -127,7 +127,7 @@ Seeds nifti_pair_seeds() {
 void safetensors(std::string_view bytes) { load_safetensors(scratch_file("tensors.safetensors", bytes)); }
 void checkpoint(std::string_view bytes) { load_checkpoint(scratch_file("last.safetensors", bytes)); }
 
-/// As other tools write it, without hashes: damage gets behind them.
+/// Returns a file without hashes, as other tools write it, so that damage reaches the parser.
 std::string without_hashes(std::string header, std::size_t data) {
   std::string length(8, '\0');
   header.resize((header.size() + 7) / 8 * 8, ' ');
@@ -156,7 +156,7 @@ Seeds checkpoint_seeds() {
 }
 
 void image(std::string_view bytes) {
-  const fs::path path = scratch_file("picture.png", bytes);  // what it is stands in the bytes, not in the name
+  const fs::path path = scratch_file("picture.png", bytes);  // the bytes give the format, not the name
   const ImageReader reader({.most_pixels = std::int64_t{1} << 22});
   reader.size(path);
   reader.read(path, {.dtype = DType::kF32, .most_pixels = std::int64_t{1} << 22});
@@ -171,7 +171,7 @@ Seeds image_seeds() {
   return seeds;
 }
 
-/// Headers, index, the first frames in order and one by its number.
+/// Reads headers, the index, the first frames in order and one frame by its number.
 void video(std::string_view bytes) {
   VideoReader reader(scratch_file("clip.mp4", bytes));
   if (reader.stream().width * reader.stream().height > (std::int64_t{1} << 22)) return;
@@ -182,7 +182,7 @@ void video(std::string_view bytes) {
   frame_rate(reader.index());
   select_frames(reader.index(), {.per_second = Rational{5, 1}, .range = frame_range_from_text("0.1s:2s")});
 }
-/// Frames of a video by their addresses, as data sets name them: the second from what is kept.
+/// Reads frames of a video by their addresses, as data sets name them; the second read is served from the cache.
 void video_frames(std::string_view bytes) {
   const std::string path = scratch_file("frames.mp4", bytes).string();
   const ImageReader reader({.most_pixels = std::int64_t{1} << 20});
@@ -192,14 +192,14 @@ void video_frames(std::string_view bytes) {
   }
 }
 
-/// Two frames of 4 x 4 in a pixel format of YUV4MPEG2, each of so many bytes.
+/// Returns two frames of 4 x 4 in a pixel format of YUV4MPEG2, each of `frame_bytes`.
 std::string y4m(const std::string& format, std::size_t frame_bytes) {
   std::string video = "YUV4MPEG2 W4 H4 F25:1 Ip A1:1 C" + format + "\n";
   for (const char value : {'@', '`'}) video += "FRAME\n" + std::string(frame_bytes, value);
   return video;
 }
 
-/// An MP4 whose player turns it by 90 degrees: the matrix of its track.
+/// Returns the MP4 with a matrix in its track that makes players turn it by 90 degrees.
 std::string turned(std::string mp4) {
   const std::size_t track = mp4.find("tkhd");
   if (track == std::string::npos) return mp4;

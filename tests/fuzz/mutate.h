@@ -19,8 +19,9 @@ class Mutator {
   /// Requires at least one seed.
   Mutator(std::vector<std::string> seeds, std::uint64_t seed);
 
-  /// The seeds as they are, then one of the corpus with 1 to 8 changes: bits, bytes, numbers at their limits, parts cut
-  /// out, doubled, moved in from another input, words of the formats, brackets without end. At most 1 MiB.
+  /// Returns the seeds as they are, then inputs of the corpus with 1 to 8 changes: bits, bytes, numbers at their
+  /// limits, parts cut out, doubled, moved in from another input, words of the formats, brackets without end. At most 1
+  /// MiB.
   std::string next();
   /// Takes the last input into the corpus, which keeps the seeds and at most 256 others.
   void keep(const std::string& input);

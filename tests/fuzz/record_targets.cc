@@ -1,4 +1,4 @@
-// Readers of TFRecord files: the frames, and what is in them where the frames are whole.
+// Readers of TFRecord files: the framing of records, and the contents of those whose framing is whole.
 #include <cstring>
 
 #include "io/image/image.h"
@@ -22,7 +22,7 @@ void read_sample(const TfExample& example) {
     record_image(example);
 }
 
-/// A file as it came, plain or gzip; damaged records end here as they do in a conversion.
+/// Reads a file as it is, plain or gzip; a damaged record ends the reading.
 void records(std::string_view bytes) {
   const fs::path file = scratch_file("fuzz.tfrecord", bytes);
   ensure(is_record_name(file) && record_stem(file) == "fuzz", "a name of records");
@@ -31,7 +31,7 @@ void records(std::string_view bytes) {
   while (const auto record = reader.next()) read_sample(parse_example(*record));
 }
 
-/// The same as a conversion reads it: a damaged record costs itself, and the next ones are read.
+/// Reads a file as a conversion does: a damaged record alone is left out, and the next ones are read.
 void records_in_turn(std::string_view bytes) {
   const RecordInput input{scratch_file("fuzz.tfrecord", bytes), "fuzz"};
   std::vector<CaseFailure> failures;
@@ -45,7 +45,7 @@ void records_in_turn(std::string_view bytes) {
   ensure(whole > 0 || !failures.empty(), "a file of which nothing is read is a failure");
 }
 
-/// The bytes as a record whose checksums are right.
+/// The input is the content of a record whose checksums are right.
 void example(std::string_view bytes) {
   const TfExample parsed = parse_example(bytes);
   const std::string again = serialized(parsed);

@@ -30,7 +30,7 @@ std::string repository_file(const std::string& name) {
   return read_text({.path = std::string(VOXSHARD_SOURCE_DIR "/") + name});
 }
 
-/// What the command line does with --config.
+/// Reads settings as the command line does for --config.
 void read_settings(const std::filesystem::path& path) {
   const OptionValues values = with_option_names(read_config(path));
   if (values.values.is_object() && values.values.contains("input_partition_dims"))
@@ -74,7 +74,7 @@ Seeds tpu_seeds() {
   return {"[[1, 4, 1, 1], None]", "[{image: [1, 4, 1, 1], 'mask': None}, None]", "1, 4, 1, 1", "{'a': (1,), 3: True}"};
 }
 
-/// The words that TPUConfig takes as text.
+/// The input is a value that TPUConfig takes as text.
 void tpu_words(std::string_view bytes) {
   const std::string text(bytes);
   const char* key = text.find('_') == std::string::npos ? "iterations_per_loop" : "per_host_input_for_training";
@@ -82,7 +82,7 @@ void tpu_words(std::string_view bytes) {
 }
 Seeds tpu_word_seeds() { return {"100", "60m", "2h", "PER_HOST_V2"}; }
 
-/// The words of options, which config files hold too; the first character chooses.
+/// The input is the value of an option, as in config files too; the first character chooses the option.
 void option_words(std::string_view bytes) {
   if (bytes.empty()) return;
   const std::string text(bytes.substr(1));
@@ -146,7 +146,7 @@ Seeds plan_seeds() {
   return {R"({"prepare": )" + to_json(plan).dump() + "}"};
 }
 
-/// What a checkpoint says about its model and its images.
+/// The input is the description of a model and its images in a checkpoint.
 void run_description(std::string_view bytes) {
   const nlohmann::json json = read_json(scratch_file("run.json", bytes));
   if (json.is_object() && json.contains("prepare")) image_preparation_from_json(json.at("prepare"));

@@ -63,7 +63,7 @@ TEST(VerifyGraph, FindsAGradientOfAnotherShapeAndAnEffectOfAnotherType) {
   EXPECT_TRUE(any_has(verify(g, op_table()), "effect on s has another type"));
 }
 
-/// The graph of a text, whose last value is the loss, differentiated.
+/// Returns the graph of a text, whose last value is the loss, differentiated.
 Graph differentiated(std::string_view text) {
   Graph graph = parse_graph(text, op_table());
   Builder b(graph, op_table());

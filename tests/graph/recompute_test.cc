@@ -1,5 +1,5 @@
-// Recomputation keeps the graph's meaning: what is made again is made of the same, once near its readers, never twice
-// for running statistics.
+// Recomputation keeps the graph's meaning: recomputed values have the same inputs and lie once near their readers, and
+// running statistics are never updated twice.
 #include "libcore/graph/recompute.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The text form of a graph and its parser: what is written is read back, by hand less is enough, and whatever else is
-// read is refused with its line.
+// The text form of a graph and its parser: what is written is read back, text written by hand may be shorter, and
+// anything else is refused with its line.
 #include "libcore/graph/text.h"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST(GraphText, RecomputationReadsBack) {
   for (Recompute choice : kRecomputeChoices) expect_reads_back(with_recomputation(graph, op_table(), choice));
 }
 
-/// A random graph of every family: sizes, windows, slopes and initial values by the seed.
+/// Returns a random graph with ops of every family: the seed gives sizes, windows, slopes and initial values.
 Graph random_graph(std::uint64_t seed) {
   std::uint64_t draw = 0;
   auto below = [&](std::int64_t n) { return rng_below({seed, 1}, draw++, n); };
@@ -253,7 +253,7 @@ TEST(ParseGraph, RefusesWithTheLineAndWhatIsWrong) {
   }
 }
 
-// Whatever is done to a text, it is a sound graph or refused: nothing else is thrown, nothing is read out of range.
+// A changed text is a valid graph or is refused: nothing else is thrown, nothing is read out of range.
 TEST(ParseGraph, AChangedTextIsAGraphOrAConfigError) {
   constexpr std::uint64_t kSeed = 3;
   constexpr std::string_view kPieces[] = {"%",   "0",   "9",     "-1",           "x",    "1x", "=",

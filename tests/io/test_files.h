@@ -92,7 +92,7 @@ inline void append_scalar(std::string& out, std::int16_t datatype, double value,
   }
 }
 
-/// A whole .nii; the voxels are `values`, repeated as often as needed.
+/// Returns a whole .nii; the voxels are `values`, repeated as often as needed.
 inline std::string nifti_bytes(const NiftiSpec& spec, const std::vector<double>& values) {
   std::string header(352, '\0');
   auto put = [&](std::size_t at, auto v) {

@@ -13,7 +13,7 @@ namespace voxshard::test {
 
 inline constexpr std::int64_t kBlock = 16;
 
-/// Scratch of exactly `bytes`, all ones, guarded behind.
+/// Scratch memory of exactly `bytes`, filled with ones, with a guard behind it.
 class Guarded {
  public:
   explicit Guarded(std::int64_t bytes) : bytes_(bytes), memory_(DType::kU8, {bytes + 64}) {
@@ -30,7 +30,7 @@ class Guarded {
   Tensor memory_;
 };
 
-/// Packs block by block and computes dst from result block `first_block` on.
+/// Packs the weights block by block and computes dst from result block `first_block` on.
 template <class Convolution>
 void run_blocks(const Convolution& conv, std::vector<TensorView> src, const TensorView& weights, const TensorView* bias,
                 const TensorView& dst, std::int64_t first_block = 0) {
@@ -47,7 +47,7 @@ void run_blocks(const Convolution& conv, std::vector<TensorView> src, const Tens
   workspace.check();
 }
 
-/// The channels of `ranges`, one after the other.
+/// Computes the weight gradient of each range of channels in turn.
 template <class Gradient>
 void run_ranges(const Gradient& grad, const std::vector<ChannelRange>& ranges, std::vector<TensorView> x,
                 const TensorView& d_y, const TensorView& d_w) {
@@ -58,7 +58,7 @@ void run_ranges(const Gradient& grad, const std::vector<ChannelRange>& ranges, s
   }
 }
 
-/// A copy of |view| in f64.
+/// Returns a copy of |view| in f64.
 inline Place magnitudes(const TensorView& view) {
   Place p = place(DType::kF64, view.box);
   copy(view, p.view);
@@ -66,7 +66,7 @@ inline Place magnitudes(const TensorView& view) {
   return p;
 }
 
-/// |got - wanted| <= units * 2^-24 * max of sums + rounding of the stored type, everywhere; `sums` holds sum |a| |b|.
+/// Expects |got - wanted| <= units * 2^-24 * max of sums + rounding of the stored type; `sums` holds sum |a| |b|.
 inline void expect_within(const TensorView& wanted, const TensorView& got, const TensorView& sums, double units,
                           const std::string& what) {
   const double rounding = got.dtype == DType::kBF16 ? 0x1p-8 : 0;
@@ -82,7 +82,7 @@ inline void expect_within(const TensorView& wanted, const TensorView& got, const
   EXPECT_LE(worst, units * 0x1p-24 * largest) << what;
 }
 
-/// Every pass by run(pass, operands, result) beside the reference: check(wanted, got, sums of magnitudes), both in f64.
+/// Runs every pass by run(pass, result) and the reference; check(wanted, got, sums of magnitudes) compares both in f64.
 template <class Run, class Check>
 void compare_passes(const Case& c, const Operands& o, DType result, std::int64_t margin, Run run, Check check) {
   const Window window = c.window.lifted();
@@ -115,7 +115,7 @@ void compare_passes(const Case& c, const Operands& o, DType result, std::int64_t
   });
 }
 
-/// Boxes that cut `whole` in pieces of odd sizes, and its channels between blocks.
+/// Returns boxes that cut `whole` into pieces of `step`, and its channels between blocks.
 inline std::vector<Box> pieces(const Box& whole, std::int64_t step) {
   std::vector<Box> parts = {whole};
   for (int a = 0; a < whole.axes(); ++a) {
@@ -132,8 +132,8 @@ inline std::vector<Box> pieces(const Box& whole, std::int64_t step) {
   return parts;
 }
 
-/// The same bits in any box and any channels as in the whole; every other piece reads a margin buffer that holds just
-/// what it needs.
+/// Expects the same bits in any box and any channels as in the whole; every other piece reads a margin buffer that
+/// holds exactly what it needs.
 template <class Convolution>
 void expect_pieces_of_the_whole(const Case& c, const Convolution& conv, const TensorView& src, const Place& weights,
                                 const Box& result, DType type, const std::vector<std::int64_t>& steps) {
@@ -154,7 +154,7 @@ void expect_pieces_of_the_whole(const Case& c, const Convolution& conv, const Te
   }
 }
 
-/// An input gradient of channels [first, past) is that part of the whole: slice(first, count) makes it.
+/// Expects an input gradient of channels [first, past) to be that part of the whole; slice(first, count) makes it.
 template <class Slice>
 void expect_slice_of_the_whole(const Case& c, DType type, std::int64_t first, std::int64_t past, Slice slice) {
   const Operands o(c, type, 0, false);
@@ -167,7 +167,7 @@ void expect_slice_of_the_whole(const Case& c, DType type, std::int64_t first, st
   expect_same_bits(whole.view.sub(box), part.view, "channels of a slice");
 }
 
-/// A weight gradient is the same by its own tasks on dense views and block by block on strided ones.
+/// Expects the same weight gradient by its own tasks on dense views and block by block on strided ones.
 template <class Gradient>
 void expect_same_in_any_tasks(const Case& c, const Gradient& grad, DType type) {
   const Operands dense(c, type, 0, false), strided(c, type, 3, false);
@@ -180,7 +180,7 @@ void expect_same_in_any_tasks(const Case& c, const Gradient& grad, DType type) {
   expect_same_bits(whole.view, cut.view, c.name);
 }
 
-/// And the same when both operands lie `shift` further along the spatial axes.
+/// Expects the same weight gradient when both operands lie `shift` further along the spatial axes.
 template <class Gradient>
 void expect_same_when_moved(const Case& c, const Gradient& grad, DType type, const Dims& shift) {
   const Operands o(c, type, 0, false);
@@ -195,7 +195,8 @@ void expect_same_when_moved(const Case& c, const Gradient& grad, DType type, con
   expect_same_bits(here.view, there.view, c.name);
 }
 
-/// Sources of `channels` side by side give what one source with all of them gives: of(parts) makes both kernels.
+/// Expects sources of `channels` side by side to give the result of one source with all; conv_of and gradient_of make
+/// kernels.
 template <class Conv, class Gradient>
 void expect_parts_are_one_source(const std::vector<std::int64_t>& channels, DType type, bool integers, Conv conv_of,
                                  Gradient gradient_of) {
@@ -226,7 +227,7 @@ void expect_parts_are_one_source(const std::vector<std::int64_t>& channels, DTyp
   expect_same_bits(d_w.view, d_split.view, "weight gradient");
 }
 
-/// The tasks of a weight gradient cover all blocks once, each within 32 MiB.
+/// Expects the tasks of a weight gradient to cover all blocks once, each within 32 MiB.
 template <class Gradient>
 void expect_tasks_within_32_mib(const Gradient& grad, const Shape& weights, const Box& d_y, const std::string& what) {
   std::int64_t covered = 0;

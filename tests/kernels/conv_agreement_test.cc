@@ -16,7 +16,7 @@ enum class Fault { kNone, kTapDropped, kChannel, kEdgeNotWritten, kNothingWritte
 
 bool is_forward(const ConvUse& use) { return use.pass == ConvPass::kForward; }
 
-/// Whether a kernel of this use can have the fault.
+/// True when a kernel of this use can have the fault.
 bool has_path(Fault fault, const ConvUse& use) {
   switch (fault) {
     case Fault::kTapDropped:
@@ -30,7 +30,7 @@ bool has_path(Fault fault, const ConvUse& use) {
   }
 }
 
-/// A kernel that does what another does, but for its fault.
+/// A kernel that computes what another does, except for its fault.
 class PlantedKernel : public Kernel {
  public:
   PlantedKernel(std::unique_ptr<Kernel> inner, const ConvUse& use, Fault fault)
@@ -70,7 +70,7 @@ class PlantedKernel : public Kernel {
   }
 
  private:
-  /// The last one.
+  /// Drops the last tap.
   static void drop_tap(const TensorView& weights) {
     Box tap = weights.box;
     for (int a = 0; a + 2 < tap.axes(); ++a) tap.set(a, tap.end(a) - 1, tap.end(a));
@@ -91,7 +91,7 @@ class PlantedKernel : public Kernel {
   Fault fault_;
 };
 
-/// What the row under test makes: all uses are noted, the kernel number `at` has the fault.
+/// The plan of the row under test: all uses are recorded, and the kernel number `at` has the fault.
 struct Plan {
   std::unique_ptr<Kernel> (*make)(const ConvUse& use) = nullptr;
   Fault fault = Fault::kNone;
@@ -112,7 +112,7 @@ std::unique_ptr<Kernel> make_planted(const ConvUse& use) {
   return here ? std::make_unique<PlantedKernel>(std::move(kernel), use, plan.fault) : std::move(kernel);
 }
 
-/// In that case of the check, or in all.
+/// Checks the row with the fault in kernel number `at`, in one case (`conv`) or in all of them.
 bool agrees_with(const ConvRow& row, Fault fault, std::size_t at, const fast::SmallConv* conv = nullptr) {
   plan = {.make = row.make, .fault = fault, .at = at, .made = {}};
   ConvRow planted = row;
@@ -130,7 +130,7 @@ std::string name_of(const ConvRow& row) {
          std::to_string(static_cast<int>(row.pass));
 }
 
-/// Those of the table that run here; of AMX always the emulated ones too.
+/// Returns the rows of the table that run here, those of AMX also over the emulation.
 std::vector<ConvRow> tested_rows() {
   std::vector<ConvRow> rows;
   for (const ConvRow& row : conv_rows()) {
@@ -141,7 +141,7 @@ std::vector<ConvRow> tested_rows() {
     rows.back().runs = fast::amx_computes;
     rows.back().make = [](const ConvUse& use) { return fast::make_amx_over(amx::kEmulated, use); };
   }
-  std::erase_if(rows, [](const ConvRow& row) {  // run nowhere here
+  std::erase_if(rows, [](const ConvRow& row) {  // rows without a case that runs here
     const auto convs = fast::small_convs();
     return std::none_of(convs.begin(), convs.end(), [&](const fast::SmallConv& conv) {
       const auto use = conv.use(row.pass, DType::kBF16);  // every row has cases in bf16
@@ -151,7 +151,8 @@ std::vector<ConvRow> tested_rows() {
   return rows;
 }
 
-/// Plants the fault in each kernel that each case of each row makes, where it can have it: the row is not trusted.
+/// Plants the fault in each kernel that each case of each row makes, if it can have it; expects the row not to be
+/// trusted.
 void expect_found(Fault fault) {
   std::size_t planted = 0;
   for (const ConvRow& row : tested_rows())
@@ -183,7 +184,7 @@ TEST(ConvAgreement, ASliceThatIsMissingIsFound) { expect_found(Fault::kNothingWr
 TEST(ConvAgreement, ASecondInputThatIsIgnoredIsFound) { expect_found(Fault::kSecondInputIgnored); }
 TEST(ConvAgreement, APhaseOfAStrideThatIsWrongIsFound) { expect_found(Fault::kPhase); }
 
-/// A way through a kernel, by what makes a use take it, and the use that asks a row whether it has that way at all.
+/// A path through a kernel: which uses take it, and an example of a use that shows whether a row has the path at all.
 struct Path {
   const char* name;
   bool (*taken)(const ConvUse& use);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-/// Sub-boxes that cut every spatial axis in pieces of `step` from an odd place.
+/// Returns sub-boxes that cut every spatial axis into pieces of `step`, the first piece being one shorter.
 std::vector<Box> blocks(const Box& whole, int axes, std::int64_t step) {
   std::vector<Box> parts = {whole};
   for (int a = 1; a <= axes; ++a) {
@@ -26,7 +26,8 @@ std::vector<Box> blocks(const Box& whole, int axes, std::int64_t step) {
   return parts;
 }
 
-/// Keeps about 40 of many blocks; the first and the last always. Each shape costs the library some milliseconds.
+/// Returns false for about 40 of many blocks, including the first and the last. Each shape costs the library
+/// milliseconds.
 bool skip(const Box& block, const Box& whole) {
   bool first = true, last = true;
   for (int a = 0; a < whole.axes(); ++a) {
@@ -69,7 +70,7 @@ TEST(Conv, ForwardOfABlockEqualsTheBlockOfTheForward) {
         for (const Box& block : blocks(c.y_box(), c.axes(), step)) {
           if (skip(block, whole.view.box)) continue;
           Place part = place(type, block, block.begin[1] % 2);
-          // Every other block reads a margin buffer with zeros around, as the engine makes it; the others the bare
+          // Every other block reads a margin buffer with zeros around, as the engine makes it; the others read the bare
           // tensor.
           Place margin = place(type, read_box(block, c.window, c.ci));
           const Box held = intersect(margin.view.box, o.x.view.box);

@@ -25,7 +25,7 @@ ConvUse use_of(const Case& c, ConvPass pass, DType dtype) {
           .dtype = dtype};
 }
 
-/// What a call takes and gives of one pass, with or without a bias.
+/// The inputs and the result of a call of one pass, with or without a bias.
 struct Pass {
   ConvPass pass;
   std::vector<TensorView> inputs;

@@ -49,7 +49,7 @@ inline Window window_of(int axes, std::int64_t kernel, std::int64_t stride, std:
           .pad_hi = Dims::filled(axes, hi)};
 }
 
-/// A case that is named after all of its numbers.
+/// Returns a case that is named after all of its numbers.
 inline Case case_of(const Window& w, const Dims& spatial, std::int64_t ci, std::int64_t co, std::int64_t batch) {
   return {"k" + to_string(w.kernel) + " s" + to_string(w.stride) + " d" + to_string(w.dilation) + " lo" +
               to_string(w.pad_lo) + " hi" + to_string(w.pad_hi) + " x" + to_string(spatial) + " " + std::to_string(ci) +

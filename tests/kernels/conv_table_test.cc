@@ -1,4 +1,4 @@
-// The table of convolutions: who is chosen, that a stated kernel is the one that is made, and packing as tasks.
+// The table of convolutions: the choice of a kernel, a stated kernel is the one that is made, and packing as tasks.
 #include "libcore/kernels/conv_table.h"
 
 #include "libcore/base/cpu.h"
@@ -49,7 +49,7 @@ TEST(ConvTable, TheOracleIsMadeWhateverIsStated) {
   EXPECT_EQ(conv_grain(ConvKernel::kAny, use), Dims{});
 }
 
-/// What packing the tasks in an order gives.
+/// Returns the bytes that packing the tasks in this order gives.
 std::vector<std::byte> packed_in(const Kernel& kernel, const TensorView& weights, bool backwards) {
   Tensor memory(DType::kU8, {kernel.packed_bytes()});  // zeros
   const std::int64_t tasks = kernel.pack_tasks();
@@ -116,7 +116,8 @@ TEST(ConvTable, TransformsAreSlicedWhereTheirWeightsOutweighActivations) {
 
 using MakeUse = std::unique_ptr<Kernel> (*)(const ConvUse&);
 
-/// Both sets on the operands of `use`, which lie in memory as the engine has them; `make`: instead of the table's row.
+/// Compares both kernel sets on the operands of `use`, laid out as in the engine; `make`: used instead of the table's
+/// row.
 void compare_with_reference(ConvKernel kernel, ConvUse use, const Case& c, std::int64_t slices,
                             MakeUse make = nullptr) {
   const bool integers = kernel == ConvKernel::kWinograd2;

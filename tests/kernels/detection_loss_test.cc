@@ -10,7 +10,7 @@ using namespace test;
 
 const std::uint64_t kDetectionSeed = printed_seed("kernels/detection_loss", 41);
 
-/// Targets from -2 (ignored) to `classes` (ignored too).
+/// Returns a target from -2 (ignored) to `classes` (ignored too).
 double random_target(const Dims& at, std::int64_t classes) {
   return static_cast<double>(rng_below({.seed = kDetectionSeed, .stream = 5}, index_of(at), classes + 3) - 2);
 }

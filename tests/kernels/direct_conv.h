@@ -1,5 +1,5 @@
 // The convolutions that every processor computes by direct sums of its library (f32 weight gradients of our own),
-// whatever the table of conv_table.h would choose: what tests sweep and benchmarks hold others against.
+// whatever the table of conv_table.h would choose: tests sweep them, and benchmarks compare other kernels with them.
 #pragma once
 
 #include "libcore/kernels/conv_table.h"

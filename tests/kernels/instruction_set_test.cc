@@ -1,5 +1,5 @@
-// VOXSHARD_ISA against all that chooses code by processor: oneDNN, Highway and our own AMX. The value is read once in a
-// process, so each one is asked in a process of its own.
+// VOXSHARD_ISA limits all code that depends on the processor: oneDNN, Highway and our own AMX. The value is read once
+// in a process, so each value is tested in a process of its own.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,10 +19,10 @@
 namespace voxshard {
 namespace {
 
-/// Highway's index of the code that its next call takes.
+/// Returns Highway's index of the code that its next call uses.
 std::size_t chosen_index() { return hwy::GetChosenTarget().GetIndex(); }
 
-/// Says on standard error what is in use, after kernels ran, and ends the process.
+/// Runs kernels, prints on standard error which instruction sets are in use, and ends the process.
 [[noreturn]] void report() {
   try {
     for (const ConvRow& row : conv_rows())
@@ -41,7 +41,7 @@ std::size_t chosen_index() { return hwy::GetChosenTarget().GetIndex(); }
   }
 }
 
-/// Starts this program once more for each question, with these variables.
+/// Tests that start this program once more for each question, with these variables.
 class InstructionSetDeathTest : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
@@ -69,7 +69,7 @@ class InstructionSetDeathTest : public ::testing::Test {
 };
 
 TEST_F(InstructionSetDeathTest, OneVariableLimitsTheLibraryHighwayAndOurTilesTogether) {
-  // The library's newer sets of the same width may be there where the widest of the machine is wanted.
+  // The library may use a newer set of the same width where the widest set of the machine is wanted.
   const char* wanted[] = {"^library avx2(_vnni)?, vectors AVX2 AVX2, bf16 0, tiles 0;",
                           "^library avx512_core(_vnni)?, vectors AVX3 AVX3, bf16 0, tiles 0;",
                           "^library avx512_core_bf16, vectors AVX3 AVX3, bf16 1, tiles 0;",

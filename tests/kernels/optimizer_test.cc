@@ -40,7 +40,8 @@ TEST(OptimizerKernels, SgdOfBothSetsAgrees) {
       }
 }
 
-/// Three steps of an optimizer with two slots; `step` is called with the kernels, the gradient, the weights and both.
+/// Takes three steps of an optimizer with two slots; `step` is called with the kernels, the gradient, the weights and
+/// both.
 template <class Step>
 void expect_both_sets_agree(float slots_begin, const Step& step) {
   for (const std::size_t size : kSizes) {

@@ -89,7 +89,7 @@ TEST(Pool, UpsampleGradientMatchesCentralDifferences) {
             1e-6);
 }
 
-/// Odd sub-boxes of `whole`.
+/// Returns `whole`, and its two parts when each axis is cut at a third.
 std::vector<Box> some_blocks(const Box& whole) {
   std::vector<Box> parts = {whole};
   for (int cut = 1; cut <= 3; ++cut) {

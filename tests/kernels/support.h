@@ -44,7 +44,7 @@ inline Place place(DType type, const Box& box, std::int64_t margin = 0) {
   return p;
 }
 
-/// Fills with values of a function of the global coordinates, so that equal coordinates hold equal values in any view.
+/// Fills a view with a function of the global coordinates, so that equal coordinates hold equal values in any view.
 template <class Value>
 void fill(const TensorView& view, Value value) {
   for_each_row(view.box, [&](Dims at) {
@@ -67,7 +67,7 @@ inline void fill_normal(const TensorView& view, std::uint64_t seed) {
   fill(view, [=](const Dims& at) { return rng_normal({.seed = seed, .stream = 1}, index_of(at)); });
 }
 
-/// Integers in -span .. span.
+/// Fills a view with integers in -span .. span.
 inline void fill_integers(const TensorView& view, std::uint64_t seed, int span = 3) {
   fill(view, [=](const Dims& at) {
     return static_cast<double>(rng_below({.seed = seed, .stream = 2}, index_of(at), 2 * span + 1)) - span;
@@ -80,7 +80,7 @@ inline Place random(DType type, const Box& box, std::uint64_t seed, std::int64_t
   return p;
 }
 
-/// What `y` reads through the window: spatial axes follow the first.
+/// Returns the box that `y` reads through the window; spatial axes follow the first axis.
 inline Box read_box(const Box& y, const Window& window, std::int64_t channels) {
   Box read = y;
   for (int a = 0; a < window.axes(); ++a) {
@@ -92,7 +92,7 @@ inline Box read_box(const Box& y, const Window& window, std::int64_t channels) {
   return read;
 }
 
-/// Packs and runs with exactly workspace_bytes of scratch, all ones before and guarded behind.
+/// Packs and runs a kernel with exactly workspace_bytes of scratch, filled with ones and guarded behind.
 inline void run_kernel(const Kernel& kernel, std::vector<TensorView> inputs, const TensorView& output) {
   Tensor packed(DType::kU8, {kernel.packed_bytes() + 64});
   if (kernel.packed_bytes() > 0)
@@ -109,7 +109,7 @@ inline void run_kernel(const Kernel& kernel, std::vector<TensorView> inputs, con
     ASSERT_EQ(workspace.as<std::uint8_t>()[bytes + i], 0xff) << "wrote behind its workspace of " << bytes << " bytes";
 }
 
-/// |a - b| <= tolerance * (1 + max |a|) everywhere.
+/// Expects |a - b| <= tolerance * (1 + max |a|) everywhere.
 inline void expect_close(const TensorView& a, const TensorView& b, double tolerance, const std::string& what) {
   Place wide_a = place(DType::kF64, a.box), wide_b = place(DType::kF64, b.box);
   copy(a, wide_a.view);
@@ -118,17 +118,17 @@ inline void expect_close(const TensorView& a, const TensorView& b, double tolera
   EXPECT_LE(d.max_abs, tolerance * (1 + d.max_magnitude)) << what << " at " << to_string(d.at);
 }
 
-/// By what part of its largest result a convolution of normal operands may differ from one that adds its `terms`
-/// products in another order, results being stored in `stored`, for expect_close(). f32: sums of n such products are of
-/// size sqrt(n), as are their magnitudes over the largest of many results; four roundings, and the random walk of n
-/// more. bf16: one rounding, and half of one where the other result lies across its border.
+/// Returns the tolerance, relative to the largest result, between convolutions of normal operands that add the same
+/// `terms` products in different orders and store results in `stored`; for expect_close(). f32: sums of n such products
+/// are of size sqrt(n), as are their magnitudes over the largest of many results; four roundings, and the random walk
+/// of n more. bf16: one rounding, and half of one where the other result lies across its border.
 inline double sum_tolerance(DType stored, std::int64_t terms) {
   return stored == DType::kBF16 ? 0x1.8p-8 : 0x1p-23 * (4 + std::sqrt(static_cast<double>(terms)));
 }
 
-/// `part`, a block of the convolution `whole` that was computed alone, holds the same sums of `terms` products. Their
-/// bits may differ: oneDNN adds the products of one element in an order that follows from the size of the block and the
-/// processor's caches (seen: 192 channels in f32 on a Zen 4).
+/// Expects `part`, a block of the convolution `whole` that was computed alone, to hold the same sums of `terms`
+/// products. Their bits may differ: oneDNN adds the products of one element in an order that follows from the size of
+/// the block and the processor's caches (seen: 192 channels in f32 on a Zen 4).
 inline void expect_same_sums(const TensorView& whole, const TensorView& part, std::int64_t terms,
                              const std::string& what) {
   const Difference d = compare(whole.sub(part.box), part);
@@ -142,8 +142,8 @@ inline void expect_same_bits(const TensorView& a, const TensorView& b, const std
                            << to_string(d.at);
 }
 
-/// max over elements of |numeric - analytic| / max |analytic|, numeric from central differences of `value` in `x`
-/// (f64).
+/// Returns max over elements of |numeric - analytic| / max |analytic|, numeric from central differences of `value` in
+/// `x` (f64).
 inline double gradient_error(const TensorView& x, const TensorView& gradient, const std::function<double()>& value,
                              double step = 1e-5) {
   double worst = 0, scale = 0;
@@ -164,7 +164,7 @@ inline double gradient_error(const TensorView& x, const TensorView& gradient, co
   return worst / (scale > 0 ? scale : 1);
 }
 
-/// sum of a * b over equal boxes.
+/// Returns the sum of a * b over equal boxes.
 inline double dot(const TensorView& a, const TensorView& b) {
   double total = 0;
   for_each_row(a.box, [&](const Dims& at) {

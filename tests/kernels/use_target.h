@@ -1,4 +1,4 @@
-// Which of Highway's instruction sets the kernels take, for tests of what every set must agree on.
+// Chooses the Highway instruction set that kernels use, for tests of results on which all sets must agree.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace voxshard::test {
 
-/// Uses one instruction set of Highway's, until it goes. Sets that VOXSHARD_ISA forbids, or the processor lacks, are
+/// Uses one Highway instruction set during its lifetime. Sets that VOXSHARD_ISA forbids, or the processor lacks, are
 /// left out: then the next of `targets` is used.
 class UseTarget {
  public:

@@ -1,4 +1,4 @@
-// By how much transforms may enlarge rounding: the numbers of the formula, worked out apart from it.
+// The factor by which transforms may enlarge rounding, against numbers that were computed independently of the code.
 #include "libcore/kernels/winograd/growth.h"
 
 #include <gtest/gtest.h>

@@ -18,9 +18,9 @@ inline void run_winograd_gradient(const winograd::WeightGradientSpec& spec, std:
   run_ranges(grad, grad.tasks(), std::move(x), d_y, d_w);
 }
 
-/// What F(4, 3) and F(2, 3) per axis may be off by, as multiples of 2^-24 times the largest sum |a| |b|: every value of
-/// a patch passes through each output of its tile, so an output that reads little but padding is as far off as its
-/// neighbours.
+/// Returns the error bound of F(4, 3) or F(2, 3) per axis, as a multiple of 2^-24 times the largest sum |a| |b|: every
+/// value of a patch passes through each output of its tile, so an output that reads little but padding has as large an
+/// error as its neighbours.
 inline double allowed_units(const Dims& tile) {
   double units = 16;
   for (auto outputs : tile) units *= outputs == 4 ? 3 : 1;

@@ -1,5 +1,5 @@
-// The arena of every core is what the plan says, to the byte, for twelve grids in both precisions: bytes are looked at,
-// memory in which nothing lives stays as it was.
+// The arena of every core is what the plan says, to the byte, for twelve grids in both precisions: the bytes are
+// compared, and memory in which no buffer is alive stays as it was.
 #include "libcore/memory/plan.h"
 
 #include <cmath>
@@ -70,7 +70,7 @@ TEST_P(Arenas, AreNotWrittenBesideTheirBuffers) {
   CoreSet& cores = scene.session.cores(scene.options.extents, Phase::kTrain);
   for (int step = 0; step < 2; ++step) {
     feed_all(cores, scene.feed());
-    cores.run();  // throws what the watch finds
+    cores.run();  // throws if the watch finds a fault
   }
   EXPECT_TRUE(verify(cores.executable().memory).empty());
   EXPECT_TRUE(std::isfinite(load(cores.replicated(cores.executable().program.graph.outputs.at("loss")), 0)));

@@ -1,4 +1,4 @@
-// What fills a core, on a graph whose bytes are known by hand and on U-Nets whose parts must add up.
+// Tests of the report of a core's memory, on a graph with bytes known by hand and on U-Nets whose parts must add up.
 #include "libcore/memory/report.h"
 
 #include "libcore/graph/autodiff.h"

@@ -137,7 +137,7 @@ TEST(AveragePrecision, TheSummaryOfAClassIsThatOfTheClassAlone) {
 TEST(AveragePrecision, ThresholdsAreThoseOfNumpy) {
   const CocoOptions options;
   EXPECT_EQ(options.iou_thresholds.size(), 10u);
-  EXPECT_EQ(options.iou_thresholds[5], 0.75);  // summary() looks for these two
+  EXPECT_EQ(options.iou_thresholds[5], 0.75);  // summary() needs these two
   EXPECT_EQ(options.iou_thresholds[0], 0.5);
   EXPECT_EQ(options.recall_points[57], 0.5700000000000001);
   EXPECT_EQ(options.recall_points.back(), 1.0);

@@ -10,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-/// The 60 items of the oracle: 4 classes, of which nothing is the last.
+/// Returns the 60 items of the oracle: 4 classes, the last of which has no items.
 Classified oracle_items() {
   Classified items{.classes = 4};
   for (std::int64_t i = 0; i < 60; ++i) {
@@ -43,7 +43,7 @@ TEST(Classified, AreasUnderTheRocCurveAreThoseOfAllPairs) {
 }
 
 TEST(Classified, ATieInTheRocCurveCountsOneHalf) {
-  // Of class 1: 0.5, 0.8; others: 0.5, 0.1. Pairs: 0.5 with 0.5 is a half, the other three are won.
+  // Class 1 has 0.5 and 0.8, the other 0.5 and 0.1. Pairs: 0.5 with 0.5 is a half, the other three are won.
   const Classified items{
       .classes = 2, .probabilities = {0.5, 0.5, 0.2, 0.8, 0.5, 0.5, 0.9, 0.1}, .truth = {1, 1, 0, 0}};
   EXPECT_DOUBLE_EQ(roc_auc(items, 1), 3.5 / 4);
@@ -64,7 +64,7 @@ TEST(Classified, OfEqualClassesTheFirstIsLikeliest) {
 }
 
 TEST(Classified, RecallPrecisionAndF1ByHand) {
-  // Of class 0: 3 right, 1 taken for class 1; of class 1: 2 taken for class 0; of class 2 nothing, but one is taken for
+  // Class 0: 3 right, 1 taken for class 1. Class 1: 2 taken for class 0. Class 2: no items, but one item is taken for
   // it.
   const std::vector<std::int64_t> confusion = {3, 1, 0, 2, 0, 1, 0, 0, 0};
   const auto scores = class_scores(confusion, 3);

@@ -1,5 +1,5 @@
-// Classifiers have the published numbers of parameters, and cut they are what they are uncut: odd sizes, more cores
-// than planes behind the strides, replicas, dropped elements.
+// Classifiers have the published numbers of parameters and compute the same cut and uncut: odd sizes, more cores than
+// planes behind the strides, replicas, dropped elements.
 #include <gtest/gtest.h>
 
 #include "libcore/check/equivalence.h"

@@ -11,7 +11,7 @@
 namespace voxshard {
 namespace {
 
-using Case = test::GridCase;
+using RetinaGrid = test::GridCase;
 
 EquivalenceOptions options_of(const RetinaNetConfig& config, const Shape& extents, const std::string& partition,
                               DType dtype) {
@@ -29,7 +29,7 @@ void expect_equal(const EquivalenceOptions& options) { test::expect_equal(option
 
 const RetinaNetConfig kNarrowNet{.backbone = Backbone::kResNet18, .classes = 4, .filters = 4, .pyramid_filters = 8};
 
-class EveryGrid : public testing::TestWithParam<Case> {};
+class EveryGrid : public testing::TestWithParam<RetinaGrid> {};
 
 TEST_P(EveryGrid, EqualsTheUncutModelInF32) {
   expect_equal(options_of(kNarrowNet, GetParam().extents, GetParam().partition, DType::kF32));
@@ -40,10 +40,10 @@ TEST_P(EveryGrid, EqualsTheUncutModelInBf16) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Grids, EveryGrid,
-                         testing::Values(Case{{1, 160, 192}, "1x4x2x1"}, Case{{1, 233, 311}, "1x2x2x1"},
-                                         Case{{1, 117, 156}, "1x3x1x1"}, Case{{2, 96, 64}, "2x2x1x1"},
-                                         Case{{1, 64, 96}, "1x1x8x1"}, Case{{1, 65, 33}, "1x4x4x1"},
-                                         Case{{3, 47, 81}, "2x1x3x1"}));
+                         testing::Values(RetinaGrid{{1, 160, 192}, "1x4x2x1"}, RetinaGrid{{1, 233, 311}, "1x2x2x1"},
+                                         RetinaGrid{{1, 117, 156}, "1x3x1x1"}, RetinaGrid{{2, 96, 64}, "2x2x1x1"},
+                                         RetinaGrid{{1, 64, 96}, "1x1x8x1"}, RetinaGrid{{1, 65, 33}, "1x4x4x1"},
+                                         RetinaGrid{{3, 47, 81}, "2x1x3x1"}));
 
 TEST(RetinaNetEquivalence, HoldsForBottlenecks) {
   expect_equal(options_of({.classes = 3, .filters = 4, .pyramid_filters = 8}, {1, 96, 130}, "1x2x2x1", DType::kF32));
@@ -73,7 +73,7 @@ TEST(RetinaNetEquivalence, HoldsForReplicasWithTheirOwnNormAndLoss) {
 
 TEST(RetinaNetEquivalence, HoldsForTargetsThatAreReplicatedByTheRuleOfTheOriginal) {
   auto options = options_of(kNarrowNet, {1, 160, 192}, "1x4x2x1", DType::kF32);
-  // Of 20x24, 10x12, 5x6, 3x3 and 2x2 cells only the first is cut.
+  // Only the first of the levels, which have 20x24, 10x12, 5x6, 3x3 and 2x2 cells, is cut.
   options.cut.inputs = test::placed_targets({.kind = InputPlacement::Kind::kWhereDivisible});
   expect_equal(options);
 }
@@ -84,7 +84,7 @@ TEST(RetinaNetEquivalence, HoldsForRecomputation) {
   expect_equal(options);
 }
 
-/// Damages one element of the n-th copy.
+/// Damages one element of the n-th copy between cores.
 struct DamagingTransport : InProcessTransport {
   void copy(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
     InProcessTransport::copy(from, to, src, dst);

@@ -1,4 +1,4 @@
-// RetinaNet: the parameters counted by hand, shapes for any size, how parameters begin, what is refused.
+// RetinaNet: the parameters counted by hand, shapes for any size, initial parameters, what is refused.
 #include "libcore/models/retinanet.h"
 
 #include <gtest/gtest.h>
@@ -138,7 +138,7 @@ TEST(RetinaNet, StridedConvolutionsOfTheBackbonePadWhateverTheSize) {
     EXPECT_EQ(shortcut.stride, (Dims{2, 2}));
     EXPECT_EQ(shortcut.pad_lo, (Dims{0, 0}));
   }
-  // The pyramid's are SAME: of an even extent nothing is padded low.
+  // The pyramid's windows have SAME padding: an even extent has none at its low side.
   EXPECT_EQ(window_at(training_graph(kNarrow, {128, 128}), "fpn/p6").pad_lo, (Dims{0, 0}));
 }
 
@@ -170,7 +170,7 @@ TEST(RetinaNet, ParametersBeginAsTheOriginalSays) {
   EXPECT_EQ(first("class_head/conv0/p3/norm/gamma"), 1);
   EXPECT_NEAR(deviation(begun.at("class_head/conv0/kernel")), 0.01, 5e-4);
   EXPECT_NEAR(deviation(begun.at("box_head/predict/kernel")), 1e-5, 5e-7);
-  // Variance scaling: variance 1 / (9 * 16), nothing beyond two deviations of the normal that was cut.
+  // Variance scaling: variance 1 / (9 * 16), and no value beyond two deviations of the normal that was truncated.
   const Tensor& kernel = begun.at("backbone/group2/block0/conv1/kernel");
   EXPECT_NEAR(deviation(kernel), std::sqrt(1.0 / (9 * 16)), 0.004);
   for (std::int64_t i = 0; i < kernel.count(); ++i)

@@ -1,4 +1,4 @@
-// `voxshard bench step` under mpirun: rank 0 speaks for all, and one profile has all of them.
+// `voxshard bench step` under mpirun: only rank 0 prints, and one profile contains all ranks.
 #include <gtest/gtest.h>
 
 #include <fstream>

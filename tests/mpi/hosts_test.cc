@@ -22,7 +22,7 @@ class Hosts : public testing::Test {
   static std::string script() {
     return "MPIRUN='" VOXSHARD_MPIRUN "' bash '" VOXSHARD_SOURCE_DIR "/tests/mpi/hosts.sh'";
   }
-  /// "2x3": two hosts with three ranks each; "": one process.
+  /// Runs a command; `hosts`: "2x3" is two hosts with three ranks each, "" is one process.
   Launched run(const std::string& hosts, const std::string& command) {
     return launch((hosts.empty() ? "" : script() + " " + hosts + " ") + command);
   }
@@ -43,7 +43,7 @@ TEST_F(Hosts, EachRankIsOnItsHostAndAnErrorNamesIt) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x"));
 }
 
-/// Files below a folder by their relative paths.
+/// Returns the files below a folder by their relative paths.
 std::map<std::string, std::string> files_below(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))

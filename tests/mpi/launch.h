@@ -1,9 +1,9 @@
-// Programs of the build started by mpirun, and what they said.
+// Starts programs of the build by mpirun, and returns what they print.
 //
 //   const Launched r = launch(mpirun(4) + built("voxshard") + " train work -o run");
 //   EXPECT_EQ(r.exit_code, 0) << r.err;
 //
-// They lie beside the test program, so that a copy of that folder tests itself.
+// They lie beside the test program, so that a copy of that folder tests its own programs.
 #pragma once
 
 #include <sys/wait.h>
@@ -21,7 +21,7 @@
 
 namespace voxshard::test {
 
-/// Why there are no ranks to test; none: there are.
+/// Returns the reason why there are no ranks to test; none when there are.
 inline std::optional<std::string> without_mpi() {
   if (!built_with_mpi() || std::string(VOXSHARD_MPIRUN).empty()) return "no MPI (Debian: libopenmpi-dev openmpi-bin)";
   return {};
@@ -31,10 +31,10 @@ inline std::string built(const std::string& program) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / program;
 }
 
-/// Whose mpirun wants --oversubscribe and has codes, variables and processes of its own.
+/// True for Open MPI, whose mpirun needs --oversubscribe and has exit codes, variables and processes of its own.
 inline bool is_open_mpi() { return mpi_library().starts_with("Open MPI"); }
 
-/// The beginning of a command. Of Open MPI: more ranks than processors, and root needs two variables for it.
+/// Returns the beginning of a command. With Open MPI, ranks may exceed processors, and root needs two variables.
 inline std::string mpirun(int ranks) {
   const std::string count = "-n " + std::to_string(ranks) + " ";
   if (!is_open_mpi()) return "'" VOXSHARD_MPIRUN "' " + count;
@@ -47,7 +47,7 @@ struct Launched {
   std::string out, err;
 };
 
-/// `command`: words of a shell, which may begin with variables.
+/// Runs `command`, words of a shell, which may begin with variables.
 inline Launched launch(const std::string& command) {
   const ScratchFolder streams;
   const std::string out = streams / "out", err = streams / "err";

@@ -1,4 +1,4 @@
-// Ranks as processes under mpirun: what they write is what one process writes, and what ends one ends all.
+// Ranks as processes under mpirun: they write what one process writes, and an error of one rank ends all.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -16,7 +16,7 @@ class MpiRanks : public testing::Test {
   void SetUp() override {
     if (const auto why = test::without_mpi()) GTEST_SKIP() << *why;
   }
-  /// Under mpirun; 0: without a launcher.
+  /// Runs a command under mpirun; 0 ranks: without a launcher.
   Launched run(int ranks, const std::string& words, const std::string& environment = "") {
     return launch(environment + " " + (ranks == 0 ? "" : mpirun(ranks)) + built("rank_program") + " " + words);
   }
@@ -55,7 +55,7 @@ TEST_F(MpiRanks, AnErrorOfOneEndsAllWithItsExitCodeAndSaysWhoseItIs) {
 }
 
 TEST_F(MpiRanks, ALauncherOfAnotherMpiIsAnErrorAndWritesNothing) {
-  // A size in the words of the other MPI: of MPICH for Open MPI and the other way round.
+  // The number of ranks in the variable of the other MPI: MPICH's for Open MPI and the other way round.
   const std::string variable = test::is_open_mpi() ? "PMI_SIZE" : "OMPI_COMM_WORLD_SIZE";
   const Launched alone = run(0, "unet " + folder_ / "x", variable + "=4");
   EXPECT_EQ(alone.exit_code, 5) << alone.err;

@@ -1,5 +1,5 @@
-// `voxshard predict` under mpirun writes what it writes alone, for every task; one input that cannot be read costs
-// itself, and no rank waits for ever.
+// `voxshard predict` under mpirun writes what one process writes, for every task; an input that cannot be read is left
+// out alone, and no rank waits for ever.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ class PredictRanks : public testing::Test {
   void SetUp() override {
     if (const auto why = test::without_mpi()) GTEST_SKIP() << *why;
   }
-  /// 0 ranks: without a launcher.
+  /// Runs a command under mpirun; 0 ranks: without a launcher.
   static Launched run(int ranks, const std::string& words) {
     return launch((ranks == 0 ? "" : mpirun(ranks)) + built("voxshard") + " " + words);
   }
@@ -29,7 +29,7 @@ class PredictRanks : public testing::Test {
     const Launched r = run(0, words + " --quiet");
     ASSERT_EQ(r.exit_code, 0) << words << "\n" << r.err;
   }
-  /// The report of `words` over ranks, which write each file as it is beside it, in one process; `code`: the exit code.
+  /// Runs `words` over ranks; expects exit code `code`, and files equal to those of one process. Returns the report.
   static json expect_same(int ranks, const std::string& words,
                           const std::vector<std::pair<std::string, std::string>>& files, int code) {
     const Launched r = run(ranks, words + " --json");
@@ -41,8 +41,8 @@ class PredictRanks : public testing::Test {
   const ScratchFolder folder_;
 };
 
-/// A volume of 1.3 million voxels: what a rank plans is what it takes, and those that do not read hold their boxes
-/// alone.
+/// Expects, for a volume of 1.3 million voxels, that each rank's peak is within its plan, and that ranks that do not
+/// read hold only their boxes.
 void expect_small(const json& report, int ranks) {
   ASSERT_EQ(report.at("ranks").size(), static_cast<std::size_t>(ranks)) << report;
   for (const auto& rank : report.at("ranks")) {

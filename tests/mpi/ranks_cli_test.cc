@@ -1,5 +1,5 @@
-// The command line of a program with several ranks: one of them speaks, all end with one exit code, and ranks that
-// differ do not begin.
+// The command line of a program with several ranks: one of them prints, all end with one exit code, and ranks with
+// different settings refuse to start.
 #include <gmock/gmock.h>
 
 #include "tests/mpi/launch.h"

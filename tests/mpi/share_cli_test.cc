@@ -17,7 +17,7 @@ class RanksShareCli : public testing::Test {
   void SetUp() override {
     if (const auto why = test::without_mpi()) GTEST_SKIP() << *why;
   }
-  /// 0: without a launcher.
+  /// Runs a command under mpirun; 0 ranks: without a launcher.
   Launched run(int ranks, const std::string& words) {
     return launch((ranks == 0 ? "" : mpirun(ranks)) + built("voxshard") + " " + words);
   }
@@ -27,7 +27,7 @@ class RanksShareCli : public testing::Test {
     for (const auto& entry : std::filesystem::directory_iterator(data_ + "/imagesTr")) images.push_back(entry.path());
     std::sort(images.begin(), images.end());
     ASSERT_EQ(images.size(), 5u);
-    std::filesystem::resize_file(images[2], 1000);  // torn
+    std::filesystem::resize_file(images[2], 1000);  // truncated
   }
 
   const ScratchFolder folder_;
@@ -65,7 +65,7 @@ TEST_F(RanksShareCli, APreparedFolderHasTheBytesOfOneProcessWithATornCaseAmongTh
     EXPECT_THAT(r.out, HasSubstr("4 prepared, 0 finished before, 1 quarantined"));
     EXPECT_EQ(test::differing_file(folder_ / "one", work), "") << ranks << " ranks";
   }
-  // Some cases are gone: another number of ranks makes these anew and keeps the others.
+  // Some cases are missing: another number of ranks makes these anew and keeps the others.
   const std::string work = folder_ / "3";
   for (const char* part : {"/images", "/labels"})
     std::filesystem::remove(std::filesystem::directory_iterator(work + part)->path());
@@ -73,7 +73,7 @@ TEST_F(RanksShareCli, APreparedFolderHasTheBytesOfOneProcessWithATornCaseAmongTh
   EXPECT_EQ(resumed.exit_code, 8) << resumed.err;
   EXPECT_THAT(resumed.out, HasSubstr(" finished before, 1 quarantined"));
   auto files = test::files_of(work), expected = test::files_of(folder_ / "one");
-  files.erase("run.json"), expected.erase("run.json");  // which says how many were there
+  files.erase("run.json"), expected.erase("run.json");  // it contains the number of ranks
   EXPECT_EQ(files, expected);
 }
 

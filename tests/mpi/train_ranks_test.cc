@@ -35,7 +35,7 @@ class TrainRanks : public testing::Test {
     if (const auto why = test::without_mpi()) GTEST_SKIP() << *why;
   }
 
-  /// 0 ranks: without a launcher.
+  /// Runs a command under mpirun; 0 ranks: without a launcher.
   static Launched run(int ranks, const std::string& words) {
     return launch((ranks == 0 ? "" : mpirun(ranks)) + built("voxshard") + " " + words);
   }
@@ -47,14 +47,14 @@ class TrainRanks : public testing::Test {
     return "train " + file("work") + " -o " + file(run) +
            " --base-filters 4 --depth 3 --precision f32 --crop 16x16x16 --partition 1x2x2x2x1 --fold all " + words;
   }
-  /// A training by the ranks of an mpirun that a test stops. On SIGTERM Open MPI's sends CONT, waits so many seconds,
-  /// sends TERM, waits as long, and kills.
+  /// Returns the words that start voxshard under an mpirun that a test stops. On SIGTERM, Open MPI's mpirun sends CONT,
+  /// waits 5 s, sends TERM, waits as long, and kills.
   static std::string launcher(int ranks) {
     return "env OMPI_MCA_odls_base_sigkill_timeout=5 " + mpirun(ranks) + built("voxshard");
   }
 
   static constexpr const char* kLong = "--checkpoint-every 1 --steps 24";
-  /// The checkpoint of a run of those steps in one process.
+  /// Returns the checkpoint of a run of those steps in one process.
   static const std::string& undisturbed() {
     static const std::string bytes = [] {
       EXPECT_EQ(run(0, unet("undisturbed", std::string(kLong) + " --quiet")).exit_code, 0);
@@ -68,7 +68,7 @@ class TrainRanks : public testing::Test {
 
 constexpr const char* kOpenMpiOnly = "finds ranks among the processes of Open MPI's mpirun and expects its codes";
 
-/// A process that mpirun has started as this rank; 0: there is none.
+/// Returns the process that mpirun has started as this rank; 0 when there is none.
 pid_t process_of(pid_t launcher, int rank) {
   std::istringstream children(
       read_bytes("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children"));
@@ -78,7 +78,7 @@ pid_t process_of(pid_t launcher, int rank) {
   return 0;
 }
 
-/// Until another process has written it; false after two minutes.
+/// Waits until another process has written the file; false after two minutes.
 bool comes(const std::string& path) {
   for (int looks = 0; looks < 12'000; ++looks) {
     if (std::filesystem::exists(path)) return true;

@@ -8,7 +8,7 @@ namespace {
 
 struct Geometry {
   std::string label;
-  Shape x;  // channels: in
+  Shape x;  // its channels are the input's
   Window window;
   std::int64_t out = 3;
 };

@@ -1,4 +1,4 @@
-// Dropout: how much it drops, what the rest becomes, and what its mask depends on.
+// Dropout: the share that it drops, the scale of the rest, and the dependencies of its mask.
 #include <gtest/gtest.h>
 
 #include "libcore/graph/attributes.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr double kRate = 0.4;
 constexpr std::int64_t kCount = 20000;
 
-/// Of ones, with this draw and the layer's stream.
+/// Returns dropout of ones, with the draw (seed, step) and the layer's stream.
 std::vector<float> dropped(KernelSet set, std::int64_t seed, std::int64_t step, std::int64_t stream) {
   const OpTable ops = op_table();
   const std::vector<TensorType> types{{DType::kF32, {4, kCount / 4}}, {DType::kI32, {2}}};

@@ -19,19 +19,20 @@ struct GradientCase {
   Shape x;
   /// Parameters that take part besides x: name and shape.
   std::vector<std::pair<std::string, Shape>> parameters;
-  /// From x (a cut value that depends on the parameter "x") and those parameters to a value or a scalar loss.
+  /// Builds a value or a scalar loss from x (a cut value that depends on the parameter "x") and those parameters.
   std::function<ValueId(Builder&, ValueId x, const std::vector<ValueId>& parameters)> build;
 };
 
 void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.op << " (" << c.label << ")"; }
 
-/// Cross-entropy of the value as logits: weighs every element differently. A scalar is the loss itself.
+/// Returns the cross-entropy of the value as logits, which weighs every element differently. A scalar is the loss
+/// itself.
 ValueId loss_of(Builder& b, ValueId value, LossKind kind = LossKind::kCrossEntropy) {
   const Shape shape = b.type(value).shape;
   if (shape.axes() == 1) return value;
   Shape labels = shape;
   labels[labels.axes() - 1] = 1;
-  const ValueId known = b.graph().find("labels");  // of another loss of the same logits
+  const ValueId known = b.graph().find("labels");  // made by another loss of the same logits
   const ValueId y = known == kNoValue ? b.input("labels", {DType::kI32, labels}) : known;
   const SegmentationAttrs attrs{.loss = kind, .batch = shape[0], .dtype = kReal};
   const ValueId sums = b.op("segmentation_sums", {value, y}, attrs, "loss/sums");
@@ -75,7 +76,7 @@ class Scene {
     return load(cores_->replicated(graph.outputs.at("loss")), 0);
   }
 
-  /// max |numeric - analytic| / max |analytic| for one parameter.
+  /// Returns max |numeric - analytic| / max |analytic| for one parameter.
   double error(const std::string& name) {
     loss();
     const Graph& graph = executable_.program.graph;
@@ -115,7 +116,8 @@ class Scene {
 
 using Others = const std::vector<ValueId>&;
 
-/// Two levels: x holds the logits of the first, its convolutions the second and the boxes of both.
+/// Returns the loss of two levels: x holds the logits of the first, its convolutions give the second and the boxes of
+/// both.
 ValueId detection_loss_of(Builder& b, ValueId x, Others w, std::int64_t groups) {
   const DetectionAttrs attrs{
       .groups = groups, .batch = 2, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.5, .dtype = kReal};

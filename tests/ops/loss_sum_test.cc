@@ -1,4 +1,4 @@
-// Losses can be scaled and added: what a loss gives its inputs is linear in the gradient of the loss.
+// Losses can be scaled and added: the gradients of a loss's inputs are linear in the gradient of the loss.
 #include "libcore/graph/autodiff.h"
 #include "tests/ops/op_harness.h"
 
@@ -29,7 +29,7 @@ struct Terms {
 
 using BuildLoss = std::function<ValueId(const Terms&)>;
 
-/// d loss / d w, cut over two cores.
+/// Returns d loss / d w, cut over two cores.
 Tensor gradient(DType dtype, KernelSet set, const BuildLoss& build) {
   Graph graph;
   Builder b(graph, op_table());

@@ -15,7 +15,7 @@ NormAttrs norm_of(std::int64_t groups, double slope = 0) {
           .slope = slope};
 }
 
-/// sums of a cut x, so that groups of a cut batch live where their samples do.
+/// Returns a case whose op reads the sums of a cut x, so that groups of a cut batch live where their samples do.
 OpCase behind_sums(const std::string& op, std::int64_t groups, Attributes attrs) {
   OpCase c{.op = op,
            .label = std::to_string(groups) + " groups of a cut batch",

@@ -1,4 +1,4 @@
-// Parity of one op: a graph of inputs -> op, run whole and cut, fed alike, compared as whole tensors.
+// Parity of one op: a graph of inputs -> op is run whole and cut, with the same inputs, and compared as whole tensors.
 //
 //   OpCase pool{.name = "max_pool", .inputs = {cut_input({2, 7, 6, 5, 3})}, .attrs = {.window = ...}};
 //   expect_parity(pool);
@@ -48,13 +48,14 @@ struct OpCase {
   double set_tolerance = 0;  // fast = reference: 0 to the bit (integers), else relative
   bool margins = true;       // readers with windows on inputs and result
   Shape earlier = {};        // a tensor of these extents is laid out before (as the forward pass does for gradients)
-  /// In place of the single op, where its inputs must come from others (per-sample sums of a cut batch).
+  /// Builds the value in place of the single op, where its inputs must come from others (per-sample sums of a cut
+  /// batch).
   std::function<ValueId(Builder&, const std::vector<ValueId>&)> build = nullptr;
 };
 
 inline void PrintTo(const OpCase& c, std::ostream* out) { *out << c.op << " (" << c.label << ")"; }
 
-/// A window of `kernel` cubed with explicit padding.
+/// Returns a window of `kernel` cubed with explicit padding.
 inline Window window(int axes, std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo,
                      std::int64_t hi) {
   return {Dims::filled(axes, kernel), Dims::filled(axes, stride), Dims::filled(axes, dilation), Dims::filled(axes, lo),
@@ -67,7 +68,7 @@ inline Window same(const Shape& x, std::int64_t kernel, std::int64_t stride = 1,
   return w;
 }
 
-/// {N, outputs of the window, channels}.
+/// Returns {N, outputs of the window, channels}.
 inline Shape outputs_of(const Window& w, Shape x, std::int64_t channels) {
   for (int a = 0; a < w.axes(); ++a) x[a + 1] = w.output_extent(a, x[a + 1]);
   x[x.axes() - 1] = channels;
@@ -133,7 +134,7 @@ inline OpGraph graph_of(const OpCase& c) {
   return made;
 }
 
-/// The result of the op as one whole tensor.
+/// Returns the result of the op as one whole tensor.
 inline Tensor run_op(const OpCase& c, const Mesh& mesh, KernelSet set, WorkerPool& pool) {
   OpGraph made = graph_of(c);
   Parameters parameters;
@@ -153,7 +154,7 @@ inline Tensor run_op(const OpCase& c, const Mesh& mesh, KernelSet set, WorkerPoo
   return cores.gather(made.result);
 }
 
-/// Every way to write `cores` as a product over N and `spatial` axes: {1, 2, 1, 2, 1}, ...
+/// Returns every way to write `cores` as a product over N and `spatial` axes: {1, 2, 1, 2, 1}, ...
 inline std::vector<Dims> grids_of(std::int64_t cores, int spatial) {
   std::vector<Dims> grids;
   std::function<void(Dims, std::int64_t)> extend = [&](Dims grid, std::int64_t rest) {
@@ -181,10 +182,10 @@ inline void expect_equal(const Tensor& expected, const Tensor& got, double toler
       << what << " differs by " << d.max_abs << " of " << d.max_magnitude << " at " << to_string(d.at);
 }
 
-/// Cut = uncut over every grid of 1, 2, 3, 4, 6, 8 cores for both kernel sets, and fast = reference.
+/// Expects cut = uncut over every grid of 1, 2, 3, 4, 6, 8 cores for both kernel sets, and fast = reference.
 inline void expect_parity(const OpCase& c) {
   SCOPED_TRACE("seed " + std::to_string(kOpSeed));
-  WorkerPool pool(1);  // workers are the matter of tests/runtime
+  WorkerPool pool(1);  // tests/runtime varies the workers
   int spatial = 0;
   for (const OpInput& input : c.inputs)
     if (input.role == Role::kInput) spatial = std::max(spatial, input.type.shape.axes() - 2);

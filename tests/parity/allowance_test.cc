@@ -1,4 +1,4 @@
-// What allowance() accepts and refuses: rounding, in any order of a sum, and no fault.
+// Tests of what allowance() accepts and refuses: it accepts rounding, in any order of a sum, and no fault.
 #include "tests/parity/allowance.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace voxshard {
 namespace {
 
-/// An f32 sum of `terms` products in the order of `seed`; its f64 value and sum of magnitudes beside it.
+/// An f32 sum of `terms` products in the order of `seed`, with its f64 value and its sum of magnitudes.
 struct Sum {
   double f32 = 0, f64 = 0, magnitude = 0;
 
@@ -43,7 +43,7 @@ TEST(Allowance, HoldsForASumInAnyOrder) {
 }
 
 TEST(Allowance, RefusesAThousandthWhereTheCaseIsWellConditioned) {
-  const double value = 3.2;  // that moves by as much of itself as one sum does
+  const double value = 3.2;  // its condition is that of one sum
   for (const double terms : {27.0, 1152.0, 50'000.0}) {
     EXPECT_LT(allowance({terms, value}), 1e-3 * value) << terms;
     EXPECT_LT(allowance({terms, value}, DType::kF64), 1e-12 * value) << terms;
@@ -59,7 +59,7 @@ TEST(Allowance, GrowsWithTermsAndConditionAndShrinksWithTheType) {
 
 class StoredTrajectory : public testing::TestWithParam<const char*> {};
 
-/// The stored trajectory, times `fault`.
+/// Returns the stored trajectory, times `fault`.
 Trajectory stored_trajectory(const nlohmann::json& expected, double fault) {
   const nlohmann::json& exact = expected.contains("f64") ? expected.at("f64") : expected;
   Trajectory result{.losses = exact.at("losses")};
@@ -69,7 +69,7 @@ Trajectory stored_trajectory(const nlohmann::json& expected, double fault) {
   return result;
 }
 
-/// The number agrees with itself and, off by a part of it, with nothing, unless it is zero but for rounding.
+/// Expects each number to agree with itself and, with a fault, to disagree, unless it is zero but for rounding.
 void expect_found(const std::vector<Compared>& off, const std::vector<Compared>& same) {
   double largest = 0;
   for (const Compared& one : same) largest = std::max(largest, std::abs(one.theirs));

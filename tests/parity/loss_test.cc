@@ -24,11 +24,11 @@ struct Computed {
   Tensor gradient;
 };
 
-/// What one case of the file asks.
+/// The settings of one case of the file.
 struct Asked {
   SegmentationAttrs attrs;
-  bool absent;     // the last class, from the first sample
-  double lowered;  // by which its logits there
+  bool absent;     // the last class is absent from the first sample
+  double lowered;  // the amount by which the logits of that class are lowered there
 };
 
 Asked asked_by(const nlohmann::json& all, const nlohmann::json& expected) {
@@ -43,7 +43,7 @@ Asked asked_by(const nlohmann::json& all, const nlohmann::json& expected) {
           .lowered = expected.at("lowered")};
 }
 
-/// The loss of `logits`, which are x + 0 so that they have a gradient, and that gradient.
+/// Returns the loss of `logits`, which are x + 0 so that they have a gradient, and that gradient.
 Computed loss_and_gradient(const nlohmann::json& all, const Asked& asked, DType dtype, const Target& target,
                            const Dims& cut) {
   const std::int64_t classes = all.at("classes"), batch = all.at("shape").at(0);
@@ -113,8 +113,8 @@ TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
                            Setting{DType::kF32, KernelSet::kFast, {2, 2, 1, 2, 1}}}) {
     const Computed mine = loss_and_gradient(all, asked, s.dtype, {.kernels = s.kernels}, s.cut);
     const double value = expected.at("value");
-    // A loss is made of sums over the voxels of probabilities, addends of one sign: the condition of a mean is its
-    // size. That of 1 less a share is 1.
+    // A loss is made of sums of probabilities over the voxels, addends of one sign: the condition of a mean is its
+    // size. That of 1 minus a share is 1.
     EXPECT_NEAR(mine.value, value, allowance({voxels, std::max(1.0, value)}, s.dtype)) << to_string(s.cut);
     ASSERT_EQ(mine.gradient.count(), std::ssize(expected.at("gradient")));
     for (std::int64_t i = 0; i < mine.gradient.count(); ++i)

@@ -13,12 +13,12 @@
 namespace voxshard {
 namespace {
 
-/// Of a step: of the gradient, the rate, the slots and the weight. The longest formula, Adadelta's with clipping and
-/// decay, has twelve.
+/// The number of roundings in a step: of the gradient, the rate, the slots and the weight. The longest formula,
+/// Adadelta's with clipping and decay, has twelve.
 constexpr double kRoundings = 12;
 
-/// How far a weight moves per rounding of the decay of a mean square, which is 1 / (1 - decay) of the mean, of a root
-/// half.
+/// Returns how far a weight moves per rounding of the decay of a mean square: the mean moves by 1 / (1 - decay) of
+/// itself, a root of it by half of that.
 double condition_of(OptimizerKind kind) {
   switch (kind) {
     case OptimizerKind::kAdam:

@@ -1,4 +1,4 @@
-// What the parity tests share: the stored numbers of PyTorch, and the parameters that both sides make.
+// Shared by the parity tests: the stored numbers of PyTorch, and the parameters that both sides make.
 #pragma once
 
 #include <cmath>
@@ -10,24 +10,24 @@
 
 namespace voxshard {
 
-/// A file of tests/parity.
+/// Reads a file of tests/parity.
 inline nlohmann::json stored_reference(const std::string& file) {
   std::ifstream in(std::string(VOXSHARD_SOURCE_DIR) + "/tests/parity/" + file);
   return nlohmann::json::parse(in);
 }
 
-/// In [-1, 1).
+/// Returns a uniform random number in [-1, 1).
 inline double signed_uniform(std::uint64_t seed, const std::string& name, std::int64_t index) {
   return 2 * rng_uniform({seed, rng_stream(name)}, static_cast<std::uint64_t>(index)) - 1;
 }
 
-/// Whether a parameter is of the last convolution of a block of libcore/models/resnet.h.
+/// True for the parameters of the last convolution of a block of libcore/models/resnet.h.
 inline bool ends_residual_block(const std::string& name, bool basic) {
   return name.starts_with("backbone/group") && name.find(basic ? "/conv2/" : "/conv3/") != std::string::npos;
 }
 
-/// The parameters of residual_network.py: kernels within the Glorot limit, the others within 0.1 of where they usually
-/// begin, the gammas that are `last` within 0.1 of 0.2; states stay.
+/// Sets the parameters as residual_network.py does: kernels within the Glorot limit, the others within 0.1 of their
+/// usual initial values, the gammas that are `last` within 0.1 of 0.2; states are not changed.
 template <class Last>
 void fill_parameters(Parameters& parameters, std::uint64_t seed, const Last& last) {
   for (auto& [name, tensor] : parameters) {

@@ -12,14 +12,14 @@
 namespace voxshard {
 namespace {
 
-/// A label of 3 % of the anchors is a class, of 3 % "ignored" (-2), of the others "none" (-1).
+/// Returns the label of an anchor: for 3 % of them a class, for 3 % "ignored" (-2), for the others "none" (-1).
 std::int32_t class_target(std::uint64_t seed, const std::string& level, std::int64_t anchor, std::int64_t classes) {
   const double u = rng_uniform({seed, rng_stream("class_targets/" + level)}, static_cast<std::uint64_t>(anchor));
   if (u < 0.03) return static_cast<std::int32_t>(u / 0.03 * static_cast<double>(classes));
   return u < 0.06 ? -2 : -1;
 }
 
-/// The whole tensor of an input.
+/// Returns the whole tensor of an input.
 Tensor input_of(const Node& input, std::uint64_t seed, std::int64_t classes) {
   Tensor all(input.type.dtype, input.type.shape);
   const auto level = input.name.substr(input.name.find('/') + 1);

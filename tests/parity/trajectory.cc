@@ -23,7 +23,7 @@ Tensor in_type(const TensorView& view, DType type) {
   return tensor;
 }
 
-/// The graph with its parameters in f64.
+/// Returns the graph with its parameters in f64.
 Graph with_wide_parameters(const Graph& graph, const OpTable& ops) {
   Graph wide;
   for (ValueId id = 0; id < graph.size(); ++id) {
@@ -41,15 +41,15 @@ Graph with_wide_parameters(const Graph& graph, const OpTable& ops) {
   return wide;
 }
 
-/// A gradient in f64. Those of a norm's gamma and beta are columns of f64 sums
-/// that their op rounds to f32: they are read from the sums.
+/// Returns a gradient in f64. Those of a norm's gamma and beta are columns of f64 sums that their op rounds to f32:
+/// they are read from the sums.
 Tensor wide_gradient(const CoreSet& cores, const Graph& graph, ValueId gradient) {
   const Node& node = graph.node(gradient);
   if (node.op != "group_column") {
     EXPECT_EQ(node.type.dtype, DType::kF64) << node.name << " is rounded";
     return in_type(cores.replicated(gradient), DType::kF64);
   }
-  const Tensor sums = cores.gather(node.inputs[0]);  // of groups that lie on replicas of their own too
+  const Tensor sums = cores.gather(node.inputs[0]);  // also of groups that lie on replicas of their own
   const std::int64_t groups = sums.shape()[0], channels = sums.shape()[1];
   Tensor column(DType::kF64, {channels});
   for (std::int64_t c = 0; c < channels; ++c) {
@@ -61,7 +61,7 @@ Tensor wide_gradient(const CoreSet& cores, const Graph& graph, ValueId gradient)
   return column;
 }
 
-/// d = g + decay w; u = momentum u + d; w -= rate u.
+/// Takes a step of SGD: d = g + decay w; u = momentum u + d; w -= rate u.
 void sgd_f64(Tensor& w, Tensor& u, const Tensor& g, double rate, double momentum, double decay) {
   for (std::int64_t i = 0; i < w.count(); ++i) {
     u.as<double>()[i] = momentum * u.as<double>()[i] + g.as<const double>()[i] + decay * w.as<double>()[i];
@@ -78,9 +78,8 @@ double largest_share(const std::vector<Compared>& all) {
   return largest;
 }
 
-/// The size of what cancels in the gradient of a bias before a norm, whose true
-/// value is zero: that of its layer's weight gradient. 0 of any other
-/// parameter.
+/// Returns the size of the terms that cancel in the gradient of a bias before a norm, whose true value is zero: that of
+/// its layer's weight gradient. 0 for any other parameter.
 double cancels(const nlohmann::json& norms, const std::string& name) {
   const std::string end = "/bias";
   if (!name.ends_with(end)) return 0;
@@ -139,8 +138,7 @@ Comparison compare(const Trajectory& mine, const nlohmann::json& expected, DType
   const nlohmann::json& exact = expected.contains("f64") ? expected.at("f64") : expected;
   const nlohmann::json& condition = expected.at("condition");
   const double terms = condition.at("terms");
-  // What f32 adds up in f64, norms and losses, rounds there only as it is
-  // stored; f64 has no wider type for it.
+  // Norms and losses of a run in f32 are added up in f64 and rounded only when stored; f64 has no wider type for them.
   const double f64_terms = type == DType::kF64 ? terms : 1;
   const auto compared = [&](const std::string& what, double number, double theirs, double most) {
     return Compared{what, number, theirs,

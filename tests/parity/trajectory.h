@@ -1,10 +1,10 @@
-// Ten steps of SGD of a cut model, by its own kernels in f32 and by the slow ones in f64, held against PyTorch's f64.
+// Ten steps of SGD of a cut model, by its own kernels in f32 and by the slow ones in f64, compared with PyTorch's f64.
 //
 //   expect_trajectory({.build = ..., .cut = ..., .fill = ..., .feed = ..., .extents = ..., .sgd = ...}, expected_case);
 //
-// A training amplifies rounding: what f32 does to a step is what one rounding does times the stored condition of that
-// step (rounding.py). So f32, the runtime as it trains, is compared for as many steps as that is small; f64 for all
-// ten.
+// Training amplifies rounding: the error of a step in f32 is the effect of one rounding times the stored condition of
+// that step (rounding.py). So the run in f32, which is the runtime as it trains, is compared for as many steps as this
+// error is small; the run in f64 for all ten.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ struct Trajectory {
 struct ParityScene {
   std::function<Graph(DType type)> build;  // forward, with its loss
   Cut cut;
-  std::function<void(Parameters&)> fill;  // f32 parameters, from how they begin
+  std::function<void(Parameters&)> fill;  // sets f32 parameters, given the initial ones
   Trainer::Feed feed;
   Shape extents;
   OptimizerOptions sgd;  // with momentum and weight decay
@@ -37,12 +37,12 @@ struct ParityScene {
 
 inline constexpr std::size_t kSteps = 10;
 
-/// As a user trains: fast kernels, the optimizer, f32.
+/// Trains as a user does: fast kernels, the optimizer, f32.
 Trajectory run_f32(const ParityScene& scene, WorkerPool& pool);
-/// With weights, activations, gradients and SGD in f64, on the slow kernels.
+/// Trains with weights, activations, gradients and SGD in f64, on the slow kernels.
 Trajectory run_f64(const ParityScene& scene, WorkerPool& pool);
 
-/// One number beside PyTorch's.
+/// One number and PyTorch's.
 struct Compared {
   std::string what;  // a parameter, "step 3"
   double mine = 0, theirs = 0, allowed = 0;
@@ -51,14 +51,14 @@ struct Compared {
   bool agrees() const { return std::abs(mine - theirs) <= allowed; }
 };
 
-/// The gradient norm of every parameter, those whose true gradient is zero included, and losses up to the first step
-/// whose allowance says nothing (kTellingPart), of what was computed in `type`, against a case of the stored numbers.
+/// The comparison of a run in `type` with a case of the stored numbers: the gradient norm of every parameter, including
+/// those whose true gradient is zero, and losses up to the first step whose allowance is too large (kTellingPart).
 struct Comparison {
   std::vector<Compared> gradient_norms, losses;
 };
 Comparison compare(const Trajectory& mine, const nlohmann::json& expected, DType type);
 
-/// Both runs agree; the largest shares of what is allowed are printed.
+/// Expects both runs to agree with PyTorch; prints the largest shares of the allowed differences.
 void expect_trajectory(const ParityScene& scene, const nlohmann::json& expected);
 
 }  // namespace voxshard

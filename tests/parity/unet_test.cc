@@ -28,7 +28,7 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
                           .norm = expected.at("norm") == "batch" ? NormKind::kBatch : NormKind::kInstance,
                           .slope = expected.at("slope"),
                           .loss = loss,
-                          .pool = Pooling::kValid};  // which PyTorch has; on even extents SAME is the same
+                          .pool = Pooling::kValid};  // as in PyTorch; on even extents SAME is the same
   const auto build = [&](DType type) {
     return build_unet(config,
                       {.batch = extents[0],

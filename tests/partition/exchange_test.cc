@@ -1,6 +1,5 @@
-// What an Exchange does, run by hand on tensors of signatures: every held voxel inside the image arrives from its
-// owner, nothing that is owned is touched, a halo may be wider than a neighbour's shard, and the transpose is the
-// adjoint.
+// An Exchange, run by hand on tensors of signatures: every held voxel inside the image arrives from its owner, no owned
+// voxel is changed, a halo may be wider than a neighbour's shard, and the transpose is the adjoint.
 #include "libcore/tensor/rows.h"
 #include "libcore/tensor/tensor.h"
 #include "tests/partition/partition_scene.h"
@@ -16,7 +15,7 @@ const Instruction* exchange_of(const Program& program, ValueId id) {
   return nullptr;
 }
 
-/// What each core holds of a value, with memory.
+/// The box of a value that each core holds, with its memory.
 struct Held {
   std::vector<Tensor> memory;
   std::vector<TensorView> views;

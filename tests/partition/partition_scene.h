@@ -25,7 +25,7 @@ inline Window same_window(const Shape& x, std::int64_t kernel, std::int64_t stri
   return w;
 }
 
-/// image -> convolution "conv" with SAME padding, 2 filters.
+/// Returns the graph image -> convolution "conv" with SAME padding, 2 filters.
 inline Graph conv_graph(const Shape& image, std::int64_t kernel, std::int64_t stride = 1, std::int64_t dilation = 1) {
   Graph graph;
   Builder b(graph, op_table());
@@ -51,7 +51,7 @@ inline Program cut(std::string_view text, const Cut& how) {
   return partition(parse_graph(text, op_table()), op_table(), how);
 }
 
-/// The first instruction of that kind on the value of that name.
+/// Returns the index of the first instruction of that kind on the value of that name.
 inline std::size_t index_of(const Program& program, InstructionKind kind, const std::string& name) {
   for (std::size_t i = 0; i < program.instructions.size(); ++i)
     if (program.instructions[i].kind == kind && program.graph.node(program.instructions[i].value).name == name)
@@ -72,7 +72,7 @@ inline std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// A value that tells its global coordinates.
+/// Returns a number that encodes its global coordinates.
 inline double signature(const Dims& at) {
   double value = 1;
   for (auto i : at) value = value * 37 + static_cast<double>(i);

@@ -1,5 +1,5 @@
-// The whole text of a program and its parser: what is written is read back, a scene by hand is checked by verify(),
-// whatever else is read is refused with its line.
+// The whole text of a program and its parser: what is written is read back, verify() checks a scene by hand, and
+// anything else is refused with its line.
 #include "libcore/partition/text.h"
 
 #include "libcore/graph/autodiff.h"
@@ -90,7 +90,7 @@ TEST(ParseProgram, RefusesWithTheLineAndWhatIsWrong) {
   }
 }
 
-// Whatever is done to a text, it is a program that can be verified, or refused.
+// A changed text is a program that can be verified, or is refused.
 TEST(ParseProgram, AChangedTextIsAProgramOrAConfigError) {
   constexpr std::uint64_t kSeed = 4;
   constexpr std::string_view kPieces[] = {"%", "0",  "9", "-", "1", "|",   ":",       ",",

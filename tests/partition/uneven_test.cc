@@ -9,7 +9,7 @@ namespace {
 using namespace test;
 using Kind = InputPlacement::Kind;
 
-/// Extents of the boxes of an (N, rows, columns, C) = (1, rows, columns, 1) input, core by core.
+/// Returns the extents of the boxes of an (N, rows, columns, C) = (1, rows, columns, 1) input, core by core.
 std::vector<std::pair<std::int64_t, std::int64_t>> tiles(std::int64_t rows, std::int64_t columns, const Dims& parts) {
   const Program program =
       cut("image = input : f32[" + to_string(Shape{1, rows, columns, 1}) + "]", {1, parts[0], parts[1], 1});
@@ -35,7 +35,7 @@ TEST(UnevenTiles, Of5By5Over4By1HaveAnEmptyOne) {
   EXPECT_EQ(tiles(5, 5, {4, 1}), (Sizes{{2, 5}, {2, 5}, {1, 5}, {0, 0}}));
 }
 
-/// A convolution of "image" whose result is compared with "labels", voxel by voxel.
+/// Returns the text of a convolution of "image" whose result is compared with "labels", voxel by voxel.
 std::string image_and_labels(const Shape& image) {
   Shape labels = image;
   labels[3] = 1;
@@ -50,7 +50,7 @@ Program placed(const Shape& image, const Mesh& mesh, const std::vector<PlacedInp
   return cut(image_and_labels(image), {.mesh = mesh, .inputs = inputs});
 }
 
-/// Copies into the margins of a value, by receiving core.
+/// Returns the number of voxels copied into the margins of a value, by receiving core.
 std::map<std::int64_t, std::int64_t> received(const Program& program, const std::string& name) {
   std::map<std::int64_t, std::int64_t> voxels;
   for (const Instruction& instruction : program.instructions)

@@ -1,4 +1,4 @@
-// A small data set in a temporary folder, and a progress that remembers, for the tests of pipelines.
+// A small data set in a temporary folder, and a progress that records its updates, for the tests of pipelines.
 //
 //   Scene scene("prepare");                       // an empty folder, removed at the end
 //   scene.write_dataset(3);                       // three 12 x 10 x 8 cases with a bright box of class 1 and 2
@@ -39,7 +39,7 @@ class Scene {
   std::filesystem::path label(int i) const { return data() / "labelsTr" / (id(i) + ending); }
   static std::string id(int i) { return "case_" + std::to_string(i); }
 
-  /// HU 100 i + x; class 1 in the half x < 4, class 2 in the voxels z >= 6 of the other half.
+  /// Returns an image of HU 100 i + x; class 1 is the half x < 4, class 2 the voxels z >= 6 of the other half.
   static Volume make_image(int i, std::array<std::int64_t, 3> size = {12, 10, 8}) {
     Volume v{Geometry{.size = size, .origin = {5, -7, 11}, .spacing = {2, 2, 3}}, {}};
     v.voxels = Tensor(DType::kF32, v.geometry.shape());
@@ -76,7 +76,7 @@ class Scene {
     std::ofstream(data() / "dataset.json") << json.dump();
   }
   static std::string bytes_of(const std::filesystem::path& path) { return read_bytes(path); }
-  /// The last checkpoint of a run in this folder.
+  /// Returns the path of the last checkpoint of a run in this folder.
   std::filesystem::path last(const std::string& run) const { return path(run) / "checkpoints" / "last.safetensors"; }
   std::string last_bytes(const std::string& run) const { return bytes_of(last(run)); }
   /// Keeps only the first half of a file.

@@ -1,4 +1,4 @@
-// What lies in a folder, for tests that hold two of them against each other.
+// The files in a folder, for tests that compare two folders.
 //
 //   EXPECT_EQ(differing_file(folder, other), "");
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace voxshard::test {
 
-/// The files of a folder by name, without what no two runs of `prepare` have in common: times, and the folder's own
-/// name.
+/// Returns the files of a folder by name, without what differs between any two runs of `prepare`: times, and the
+/// folder's name.
 inline std::map<std::string, std::string> files_of(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -26,7 +26,7 @@ inline std::map<std::string, std::string> files_of(const std::filesystem::path& 
   return files;
 }
 
-/// The first that only one of two folders has, or that differs; empty when there is none.
+/// Returns the first file that only one of two folders has, or that differs; empty when there is none.
 inline std::string differing_file(const std::filesystem::path& one, const std::filesystem::path& other) {
   const auto a = files_of(one), b = files_of(other);
   for (const auto& [name, bytes] : a)

@@ -17,7 +17,7 @@ inline ModelSpec small_unet(Dims partition) {
   return spec;
 }
 
-/// On each rank `body` with its session, whose parameters are those of every rank.
+/// Calls `body` on each rank with its session; all ranks have the same parameters.
 inline void over_ranks(Mailbox& mailbox, const ModelSpec& spec, const std::function<void(Session&)>& body) {
   run_valid_ranks(mailbox, [&](Transport& transport) {
     WorkerPool pool(2);
@@ -31,7 +31,7 @@ inline void over_ranks(int ranks, const ModelSpec& spec, const std::function<voi
   over_ranks(mailbox, spec, body);
 }
 
-/// A number of each place of a box: of its global coordinates.
+/// Fills a box with numbers that encode the global coordinates of each voxel.
 inline void fill_with_places(const TensorView& box) {
   for (std::int64_t d = box.box.begin[1]; d < box.box.end(1); ++d)
     for (std::int64_t h = box.box.begin[2]; h < box.box.end(2); ++h)

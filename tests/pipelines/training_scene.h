@@ -23,7 +23,7 @@ struct TrainingScene : Scene {
   }
 
   TrainOptions options(const std::string& run) const {
-    TrainOptions o{.work = work(), .run = path(run), .steps = 5, .threads = 2};
+    TrainOptions o{.work = work(), .run = path(run), .steps = 5, .resources = {.threads = 2}};
     volumes(o).fold = "all";
     o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3};
     o.spec.precision = DType::kF32;

@@ -1,4 +1,4 @@
-// Which of the priced candidates is chosen, on candidates made by hand.
+// The choice among the priced candidates, on candidates made by hand.
 #include <algorithm>
 
 #include "tests/planner/planner_scene.h"
@@ -26,7 +26,7 @@ Candidate candidate(const Made& made) {
           .messages = made.messages};
 }
 
-/// The chosen one is number 0 in whatever order they come.
+/// Expects number 0 to be chosen in whatever order the candidates come.
 void expect_first(const std::vector<Made>& made, Preference preference = Preference::kFastest) {
   std::vector<std::size_t> order(made.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -13,7 +13,7 @@
 
 namespace voxshard::test {
 
-/// The toy with so little latency that even small tensors are worth cutting.
+/// Returns the toy with so little latency that even small tensors are worth cutting.
 inline TpuDevice quick_device() {
   Json json = toy_json();
   json["core"]["dispatch"]["value"] = 0.001;
@@ -38,14 +38,14 @@ inline std::vector<Candidate> priced(const PlanProblem& problem, const Device& d
   return price_candidates(problem, op_table(), device, pool);
 }
 
-/// Every candidate with its bytes: under a budget of one byte nothing fits, so all are priced.
+/// Returns every candidate with its bytes: nothing fits a budget of one byte, so all are priced.
 inline std::vector<Candidate> priced_all(PlanProblem problem, const Device& device) {
   problem.core_bytes = 1;
   problem.all_cores_bytes = 0;
   return priced(problem, device);
 }
 
-/// All that was found out about a candidate, as text: equal texts are equal candidates.
+/// Returns everything that was computed for a candidate as text: equal texts are equal candidates.
 inline std::string text_of(const Candidate& c) {
   std::ostringstream out;
   out.precision(17);

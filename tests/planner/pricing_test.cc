@@ -17,7 +17,7 @@ struct Found {
   double step_s = 0;
 };
 
-/// Every partition, replicas, recomputation and slab width of at most 4 cores and a batch of 2, priced without the
+/// Prices every partition, replicas, recomputation and slab width of at most 4 cores and a batch of 2, without the
 /// planner.
 std::vector<Found> search(const PlanProblem& problem, const Device& device) {
   std::vector<Found> all;
@@ -179,7 +179,7 @@ TEST(PriceCandidates, WhatIsOverSaysByHowMuchAndWhatFillsTheCore) {
     ASSERT_EQ(c.largest.size(), 5u);
     for (std::size_t i = 1; i < 5; ++i) EXPECT_GE(c.largest[i - 1].bytes, c.largest[i].bytes);
   }
-  // Of two budgets the one that is missed by more counts.
+  // If two budgets are exceeded, the one that is exceeded by more counts.
   const Candidate uncut = priced(problem, quick_device()).front();
   problem.core_bytes = uncut.core_bytes - 5, problem.all_cores_bytes = uncut.all_bytes - 9;
   EXPECT_EQ(priced(problem, quick_device()).front().over_bytes, 9);

@@ -8,7 +8,8 @@ namespace {
 
 using namespace test;
 
-/// 64 x 16 x 16 planes; over 8 cores along D a core has 8, 4 and at the third level 2 of them.
+/// Returns the candidates for 64 x 16 x 16 planes; over 8 cores along D a core has 8, 4 and at the third level 2 of
+/// them.
 std::vector<Candidate> deep_candidates(std::vector<std::int64_t> thinnest_slabs = {0, 4}) {
   PlanProblem problem = scene_problem({1, 64, 16, 16}, 8, {.base_filters = 2, .depth = 3});
   problem.recompute = {Recompute::kNone};

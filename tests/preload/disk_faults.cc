@@ -1,4 +1,4 @@
-// A library for LD_PRELOAD that makes the disk of a program fail, as told by the environment:
+// A library for LD_PRELOAD that makes the disk of a program fail, as the environment says:
 //
 //   VOXSHARD_FSYNC_FAILS=file | folder   every fsync of files, or of folders, fails with "Input/output error"
 //   VOXSHARD_FLOCK_FAILS=1               there are no locks, as on some network file systems

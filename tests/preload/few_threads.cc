@@ -1,4 +1,4 @@
-// A library for LD_PRELOAD under which a process has only so many threads at a time beside its first one:
+// A library for LD_PRELOAD under which a process has at most a given number of threads at a time beside its first one:
 //
 //   VOXSHARD_MOST_THREADS=3   pthread_create fails with EAGAIN while three of them live
 //

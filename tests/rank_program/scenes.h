@@ -1,4 +1,4 @@
-// The trainings that tests of MPI ask for by name.
+// The trainings that tests of MPI start by name.
 #pragma once
 
 #include <map>
@@ -57,7 +57,7 @@ inline std::vector<std::string> rank_scene_names() {
   return names;
 }
 
-/// Of a training by rank_program that is told no number: the second step has what the first one left in the optimizer.
+/// The number of steps of rank_program if none is given: the second one uses what the first one left in the optimizer.
 inline constexpr int kProgramSteps = 2;
 
 }  // namespace voxshard::test

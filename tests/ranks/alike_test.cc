@@ -1,4 +1,4 @@
-// Ranks that are not alike do not begin.
+// Ranks whose facts differ refuse to start.
 #include "libcore/ranks/alike.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace test;
 
-/// What each rank says; "" when it begins.
+/// Returns the error text of each rank; "" when it starts.
 std::vector<std::string> said(int ranks, const std::function<Facts(int)>& facts) {
   Mailbox mailbox(ranks);
   std::vector<std::string> texts;

@@ -1,4 +1,4 @@
-// What a launcher announces, and what is refused of it.
+// Tests of the ranks that a launcher announces, and of the announcements that are refused.
 #include "libcore/ranks/launcher.h"
 
 #include <gtest/gtest.h>

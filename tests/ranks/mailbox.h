@@ -21,11 +21,11 @@ namespace voxshard::test {
 
 struct Letter {
   int from = 0, to = 0, tag = 0;
-  std::int64_t number = 0;                  // of those that `from` has sent
+  std::int64_t number = 0;                  // in the order in which `from` sends
   std::span<const std::byte> bytes;         // the sender's
-  std::optional<std::size_t> damaged = {};  // this byte arrives with all bits turned
-  bool lost = false;                        // arrives, with nothing in it: what the receiver had there stays
-  int held_up = 0;                          // so many looks of the receiver do not find it
+  std::optional<std::size_t> damaged = {};  // this byte arrives with all bits flipped
+  bool lost = false;                        // arrives empty: the receiver's memory stays as it was
+  int held_up = 0;                          // number of polls by the receiver that do not find it
   std::shared_ptr<bool> fetched = std::make_shared<bool>(false);
 };
 
@@ -94,7 +94,7 @@ class MailboxTransport : public Transport {
     std::span<std::byte> bytes;
     bool done = false;
   };
-  /// The first letter with its tag, which goes to the receive that was begun first.
+  /// Takes the first letter with its tag; it goes to the receive that was begun first.
   void fetch(Receive& receive) {
     if (receive.done) return;
     auto& queue = box_.letters[{receive.from, rank_}];
@@ -131,7 +131,7 @@ inline std::vector<std::exception_ptr> run_ranks(Mailbox& mailbox, const std::fu
   return errors;
 }
 
-/// The same where nothing may be thrown.
+/// Runs `body` once per rank and rethrows the first error.
 inline void run_valid_ranks(Mailbox& mailbox, const std::function<void(Transport&)>& body) {
   for (const std::exception_ptr& error : run_ranks(mailbox, body))
     if (error) std::rethrow_exception(error);

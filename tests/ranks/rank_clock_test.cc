@@ -1,4 +1,4 @@
-// Ranks' clocks begin when they like; what happened on one of them is said in the time of rank 0.
+// The clocks of ranks begin at different times; events of a rank are converted to the time of rank 0.
 #include "libcore/ranks/rank_clock.h"
 
 #include <gtest/gtest.h>

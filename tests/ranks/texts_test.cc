@@ -1,4 +1,4 @@
-// Texts go to rank 0 in the order of ranks, and from it to all.
+// Texts are gathered to rank 0 in the order of ranks, and broadcast from it.
 #include "libcore/ranks/texts.h"
 
 #include <gtest/gtest.h>

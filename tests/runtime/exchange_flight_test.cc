@@ -1,4 +1,4 @@
-// What crosses between ranks is under way while what needs none of it is computed.
+// Messages between ranks are under way while calls that do not need them are computed.
 #include "libcore/runtime/exchange_flight.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ TEST(ExchangeFlight, InnerCoresComputeWhileAMessageIsHeldUp) {
       if (event.kind == TraceKind::kTask && event.core >= 0) order.push_back(event.core);
       if (event.kind == TraceKind::kReceive && event.instruction == exchange) order.push_back(-1);
     }
-    // Of the cores 0 to 3 of rank 0 the last alone borders on rank 1.
+    // Rank 0 has the cores 0 to 3, of which only core 3 borders on rank 1.
     const auto unpacked = std::find(order.begin(), order.end(), -1);
     ASSERT_NE(unpacked, order.end());
     for (std::int32_t core : {0, 1, 2})
@@ -84,7 +84,7 @@ TEST(ExchangeFlight, OnlyCallsThatReadWhatComesWait) {
   std::size_t reader = exchange;
   while (executable.program.instructions[reader].kind != InstructionKind::kCompute) ++reader;
   Stage stage = cores.stage(reader, 0);
-  // Core 0 has planes 0 to 7 and gets plane 8. Made by hand: blocks that read planes 6..8, 0..4 and 3..7.
+  // Core 0 has planes 0 to 7 and receives plane 8. The blocks are made by hand: they read planes 6..8, 0..4 and 3..7.
   const Call whole = stage.calls.front();
   stage.calls.clear();
   for (const auto& [begin, end] : {std::pair(6, 9), std::pair(0, 5), std::pair(3, 8)}) {
@@ -111,7 +111,7 @@ TEST(ExchangeFlight, NothingIsFreeBehindTheLastReader) {
   EXPECT_EQ(late.free, 0u);
 }
 
-/// The result of the convolution on the cores of all ranks, with what the postman does.
+/// Returns the result of the convolution on the cores of all ranks; `postman` may change messages.
 Tensor result(const std::function<void(Letter&)>& postman) {
   ConvScene scene;
   Tensor whole(DType::kF32, {1, 16, 8, 8, 2});
@@ -132,7 +132,7 @@ Tensor result(const std::function<void(Letter&)>& postman) {
   return whole;
 }
 
-/// The planes in which two results differ.
+/// Returns the planes in which two results differ.
 std::vector<std::int64_t> planes_that_differ(const Tensor& a, const Tensor& b) {
   std::vector<std::int64_t> planes;
   const std::int64_t plane = a.count() / 16;

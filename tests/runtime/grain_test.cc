@@ -1,8 +1,8 @@
-// Ops that state a grain, from outside of the engine: a result is the same to the bit on every cut, on the grain and
+// Ops that state a grain, defined outside of the engine: a result is the same to the bit on every cut, on the grain and
 // off it, though each of its values depends on all of its tile.
 //
 //   tile_mix {x}: per tile of 4 x 4 planes (D, H) of the *tensor*, y = a sum in f32 over the tile and one voxel around
-//   it, in one order: who is given less than the tile computes other bits, or reads beyond what it holds
+//   it, in one order: a kernel that is given less than the tile computes other bits, or reads beyond what it holds
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,15 +21,14 @@ constexpr std::int64_t kTile = 4;
 
 TensorType same_type(const Attributes&, std::span<const TensorType> in) { return in[0]; }
 
-/// One voxel around in D and H.
+/// Returns the box with one voxel around it in D and H.
 Box with_neighbours(const OpContext&, int, const Box& it) {
   Box box = it;
   for (int a : {1, 2}) box.set(a, it.begin[a] - 1, it.end(a) + 1);
   return box;
 }
 
-/// Reads the tile of each output and what is around it, all that lies in the tensor; asks for nothing that it is not
-/// given.
+/// Reads the tile of each output and the voxels around it, all of which the tensor holds; fails when it was given less.
 std::unique_ptr<Kernel> tile_mix(const OpContext& op, KernelSet) {
   return std::make_unique<FunctionKernel>([shape = op.result.shape](const KernelCall& c) {
     for_each_row(c.output.box, [&](const Dims& at) {

@@ -1,4 +1,4 @@
-// Checked arenas find what they are for: each fault is planted in a kernel or in the plan, never in the watch.
+// Checked arenas find the faults that they exist for: each is planted in a kernel or in the plan, never in the watch.
 #include "libcore/runtime/memory_watch.h"
 
 #include <bit>
@@ -44,7 +44,8 @@ TEST(CheckedArenaDeathTest, AWriteInThePageBeforeItEndsTheProcess) {
   EXPECT_DEATH(write(first - 1), "");
 }
 
-/// The table of ops with leaky_relu (y = 2 x here) that writes `beyond` elements behind the end of its result.
+/// Returns the table of ops with a leaky_relu (y = 2 x here) that writes `beyond` elements behind the end of its
+/// result.
 OpTable table_with_a_long_writer(std::int64_t beyond) {
   OpTable table;
   for (const auto& [name, def] : op_table().all()) {
@@ -124,7 +125,7 @@ TEST(MemoryWatch, ASoundStepHasNoFaultAndItsResult) {
   }
 }
 
-/// The result of a step that reads dead memory. With the address sanitizer the read itself ends the process.
+/// Expects a step that reads dead memory to give NaN. With the address sanitizer the read itself ends the process.
 void expect_nan(Chain& chain) {
 #if defined(__SANITIZE_ADDRESS__)
   EXPECT_DEATH(chain.cores->run(), "use-after-poison");

@@ -1,4 +1,4 @@
-// A training of a small model by one rank of several, and what is left of it.
+// A training of a small model by one rank of several, and its outcome.
 //
 //   RankOutcome one = train_as_rank(unet_scene({.partition = "1x2x1x1x1"}), nullptr);
 #pragma once
@@ -39,7 +39,7 @@ struct RankOutcome {
 inline constexpr int kRankSteps = 4;
 inline constexpr std::uint64_t kRankSeed = 3;
 
-/// `transport`: null for one process.
+/// Trains as one rank; `transport`: null for one process.
 inline RankOutcome train_as_rank(const RankScene& scene, Transport* transport, std::int64_t steps = kRankSteps) {
   WorkerPool pool(scene.workers);
   const Graph graph = scene.build();

@@ -111,7 +111,7 @@ TEST(Ranks, AllNameTheLayerThatIsNotFiniteOnOneOfThem) {
         },
         scene.pool, &transport);
     session.parameters() = scene.session.parameters();
-    store(scene.image.view(), 0, std::numeric_limits<double>::quiet_NaN());  // of core 0 alone
+    store(scene.image.view(), 0, std::numeric_limits<double>::quiet_NaN());  // a voxel of core 0
     Trainer trainer(session, {}, session.plan(scene.extents, Phase::kTrain).program.graph, 1);
     trainer.step(scene.extents, scene.feed());
   });

@@ -1,5 +1,4 @@
-// Plans of many sizes: as many are kept as fit, those that were asked for last, and what comes out does not depend on
-// it.
+// Plans of many sizes: as many as fit are kept, the most recently requested ones, and results do not depend on it.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/unet_scene.h"

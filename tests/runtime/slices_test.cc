@@ -11,7 +11,7 @@
 namespace voxshard {
 namespace {
 
-/// Two convolutions with 128 channels on 4 x 4 x 6 voxels between two that are not deep.
+/// Returns a model of two convolutions with 128 channels on 4 x 4 x 6 voxels between two that are not deep.
 Graph deep_model(DType dtype) {
   Graph graph;
   Builder b(graph, op_table());

@@ -1,4 +1,4 @@
-// What the recorder keeps of a step: every task once, in order, never two at a time on one worker; nothing when off.
+// The trace of a step: every task once, in order, never two at a time on one worker; nothing when tracing is off.
 #include "libcore/runtime/trace.h"
 
 #include <map>

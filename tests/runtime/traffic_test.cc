@@ -1,4 +1,4 @@
-// What the program says that a rank sends for an instruction is what the others find in their mailboxes, to the byte.
+// The messages of a rank that the program states for an instruction are those found in the mailboxes, to the byte.
 #include <map>
 
 #include "tests/rank_program/scenes.h"

@@ -53,7 +53,7 @@ TEST(Stop, AStepThatIsDroppedChangesNothingAndTheNextOneIsTheSame) {
     undisturbed.step(whole.extents, whole.feed());
     trainer.step(broken.extents, broken.feed());
     undisturbed.step(whole.extents, whole.feed());
-    for (const int questions : {0, 1, 10, 100}) {  // that are asked before the answer is yes
+    for (const int questions : {0, 1, 10, 100}) {  // queries before the answer is yes
       std::atomic<int> left{questions};
       broken.session.release();
       broken.session.set_stop([&] { return left-- <= 0; });

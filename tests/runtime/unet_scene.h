@@ -54,7 +54,7 @@ inline Target scene_target(const SceneOptions& o) {
       .guard_bytes = o.guard_bytes, .kernels = o.kernels, .optimizer_slots = o.optimizer_slots, .workers = o.workers};
 }
 
-/// The step of a scene over its mesh, with its memory.
+/// Returns the step of a scene, lowered over its mesh, with its memory.
 inline Lowered scene_lowered(const SceneOptions& o, bool training = true) {
   return lower_to_memory(step_graph(scene_graph(o, o.extents, training), op_table(), o.recompute), op_table(),
                          scene_cut(o), scene_target(o));
@@ -107,7 +107,7 @@ class UNetScene {
   Tensor image, labels;
 };
 
-/// The name of the first tensor whose bytes differ, or "".
+/// Returns the name of the first tensor whose bytes differ, or "".
 inline std::string first_difference(const Parameters& a, const Parameters& b) {
   if (a.size() != b.size()) return "the number of tensors";
   for (const auto& [name, tensor] : a) {

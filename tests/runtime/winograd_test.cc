@@ -1,6 +1,6 @@
-// A model of the size at which convolutions are computed by transforms: cut, recomputing and on any number of workers
-// it gives the bits of the uncut one but in weight gradients, whose sums are cut, and --convolution exact takes none of
-// them.
+// A model of the size at which convolutions are computed by transforms: cut, with recomputation and on any number of
+// workers it gives the bits of the uncut one, except in weight gradients, whose sums are cut; --convolution exact uses
+// no transforms.
 #include <gtest/gtest.h>
 
 #include "libcore/check/equivalence.h"

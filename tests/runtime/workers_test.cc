@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Training, AnyWorkers,
                                           testing::Values(OptimizerKind::kSgd, OptimizerKind::kAdam),
                                           testing::Values("1x1x1x1x1", "1x2x1x2x1")));
 
-/// Logits of a prediction, whole.
+/// Returns the logits of a prediction as a whole tensor.
 Tensor predict(const SceneOptions& options) {
   UNetScene scene(options);
   CoreSet& cores = scene.session.cores(scene.extents, Phase::kPredict);

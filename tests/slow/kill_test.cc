@@ -96,7 +96,7 @@ class SlowKillOfVolumes : public SlowKill {
   }
 };
 
-/// With dropout, whose masks are those of the step, and rates that fall with each pass over the data.
+/// Trainings with dropout, whose masks depend on the step, and with rates that fall with each pass over the data.
 class SlowKillOfClasses : public SlowKill {
  protected:
   SlowKillOfClasses() {

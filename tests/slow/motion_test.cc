@@ -1,5 +1,5 @@
-// Clips of motions are told apart by a network over time, cut along time and along space, and by no network of the same
-// backbone and budget over single frames. Slow: it trains nine times.
+// Clips of motions are distinguished by a network over time, cut along time and along space, and by no network of the
+// same backbone and budget over single frames. Slow: it trains nine times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kChance = 1.0 / 6;
 
-/// The median over three seeds of the accuracy on the held-out clips of the demo.
+/// Returns the median over three seeds of the accuracy on the held-out clips of the demo.
 double median_accuracy(const std::string& options) {
   Folder folder("motion");
   EXPECT_EQ(run_voxshard("demo " + (folder / "data") + " --task classification --kind motion -q").exit_code, 0);

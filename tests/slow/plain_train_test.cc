@@ -1,5 +1,5 @@
 // Plain `train` learns: on generated phantoms, without an option about learning, its Dice is above that of the best HU
-// thresholds, as the reference's settings are not in so few steps. Slow: it trains.
+// thresholds, which the reference's settings do not reach in so few steps. Slow: it trains.
 #include <gtest/gtest.h>
 
 #include "tests/cli/run_voxshard.h"

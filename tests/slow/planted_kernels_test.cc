@@ -1,6 +1,6 @@
 // Every fault of tests/check/faults in more of the reference network than the fast tests have time for, in single
-// layers of 64^3, and through all of `verify` at the size at which it once printed "equal" for weight gradients that
-// nobody wrote. Each prints a table of what was found where.
+// layers of 64^3, and through all of `verify` at the size at which it once printed "equal" for weight gradients that no
+// kernel had written. Each test prints a table of the faults and where they were found.
 //
 //   build/release/bin/test_slow --gtest_filter='*Planted*'
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMostCores = 16;
 
-/// Numbers of one case, one after another.
+/// Draws the random numbers of one case, one after another.
 class Draws {
  public:
   Draws(std::uint64_t seed, int index) : key_{seed, rng_stream("verify " + std::to_string(index))} {}
@@ -34,7 +34,7 @@ std::string joined(const Extents& numbers) {
   return text;
 }
 
-/// At least one axis is odd, as the last voxel of pools, strides and tiles is.
+/// Draws extents; at least one is odd, so that pools, strides and tiles leave a last voxel over.
 Extents extents(Draws& draw, const Extents& least, const Extents& most) {
   Extents size;
   for (std::size_t a = 0; a < least.size(); ++a) size.push_back(draw.from_to(least[a], most[a]));
@@ -42,7 +42,7 @@ Extents extents(Draws& draw, const Extents& least, const Extents& most) {
   return size;
 }
 
-/// Parts of N and the spatial axes, in all at most 16 and along none more than it has voxels.
+/// Draws parts of N and the spatial axes: at most 16 in all, and along no axis more than it has voxels.
 std::string partition(Draws& draw, std::int64_t batch, const Extents& size) {
   Extents parts(size.size() + 2, 1);
   std::int64_t cores = 1;
@@ -70,7 +70,7 @@ std::string unet(Draws& draw) {
                         draw.one_of({"batch", "instance", "none"}) + " --activation " +
                         draw.one_of({"relu", "leaky_relu"}) + " --loss " +
                         draw.one_of({"dice_ce", "cross_entropy", "adaptive_dice32", "dice", "tversky"});
-  // Nearest up-sampling cannot make the plane again that valid pooling drops.
+  // Nearest up-sampling cannot restore the plane that valid pooling drops.
   return options + draw.one_of({" --pool same --up deconvolution", " --pool same --up nearest",
                                 " --pool valid --up deconvolution"});
 }
@@ -82,7 +82,7 @@ std::string retinanet(Draws& draw) {
 
 std::string classifier(Draws& draw) { return base(draw) + " --classes " + std::to_string(draw.from_to(2, 9)); }
 
-/// Of a size of its own.
+/// Returns the options of the digits model, whose size is a multiplier.
 std::string digits(Draws&) { return " --size-multiplier 2"; }
 
 const std::vector<Kind>& kinds() {

@@ -10,7 +10,7 @@
 
 namespace voxshard {
 
-/// Case `index` of a seed; models and precisions take turns, so that some ten cases in a row have all of them.
+/// Returns case `index` of a seed; models and precisions take turns, so that some ten cases in a row have all of them.
 std::string random_verify(std::uint64_t seed, int index);
 
 }  // namespace voxshard

@@ -9,7 +9,7 @@ namespace {
 
 using test::built, test::launch, test::Launched, test::mpirun;
 
-/// Its parameter: a training of rank_program.
+/// The test parameter is the name of a training of rank_program.
 class SlowRanks : public testing::TestWithParam<std::string> {};
 
 TEST_P(SlowRanks, TwentyStepsWriteTheCheckpointOfOneProcess) {

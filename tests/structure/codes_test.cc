@@ -11,7 +11,7 @@
 namespace voxshard {
 namespace {
 
-/// "E_SHAPE" of "E_SHAPE" and of "W_FORMS qform and sform differ": the codes that literals begin with.
+/// Returns the codes that literals begin with: "E_SHAPE" of "E_SHAPE", "W_FORMS" of "W_FORMS qform and sform differ".
 std::set<std::string> codes_in(const std::string& source) {
   static const std::regex kCode(R"re("([EW]_[A-Z_]+)[" ])re");
   std::set<std::string> codes;

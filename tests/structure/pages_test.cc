@@ -1,4 +1,4 @@
-// The pages: README.md is short, and what pages name exists: tests, files and pages that they link to.
+// The pages: README.md is short, and the tests, files and pages that pages name or link to exist.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace voxshard {
 namespace {
 
-/// "Suite", "Suite.Test" and for a suite with parameters "Suite/": all that the sources define.
+/// Returns all tests that the sources define: "Suite", "Suite.Test" and for a suite with parameters "Suite/".
 std::set<std::string> tests_of(const std::vector<SourceFile>& files) {
   static const std::regex kTest(R"((?:^|\n)(?:TYPED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\))");
   static const std::regex kSuite(R"(INSTANTIATE_TEST_SUITE_P\(\w+,\s*(\w+),)");
@@ -34,7 +34,7 @@ std::string page_text(const std::string& page) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The targets of links, "data/README.md" of "[results](data/README.md#volumes)", and of images.
+/// Returns the targets of links, "data/README.md" of "[results](data/README.md#volumes)", and of images.
 std::vector<std::string> links_of(const std::string& markdown) {
   static const std::regex kLink(R"(\]\(([^)#]+)(#[^)]*)?\))");
   std::vector<std::string> links;
@@ -43,7 +43,7 @@ std::vector<std::string> links_of(const std::string& markdown) {
   return links;
 }
 
-/// The files of the tree that are named between backquotes: sources, scripts and pages with a folder.
+/// Returns the files of the tree that are named between backquotes: sources, scripts and pages with a folder.
 std::vector<std::string> files_of(const std::string& markdown) {
   static const std::regex kFile(R"(`([a-z_0-9]+/[\w/.-]+\.(h|cc|py|sh|md|toml))[ `])");
   std::vector<std::string> files;
@@ -52,7 +52,7 @@ std::vector<std::string> files_of(const std::string& markdown) {
   return files;
 }
 
-/// The names between backquotes in the second column of the table under `heading`.
+/// Returns the names between backquotes in the second column of the table under `heading`.
 std::vector<std::string> named_under(const std::string& markdown, const std::string& heading) {
   const std::size_t begin = markdown.find("# " + heading + "\n"), end = markdown.find("\n#", begin);
   std::vector<std::string> names;
@@ -66,7 +66,7 @@ std::vector<std::string> named_under(const std::string& markdown, const std::str
   return names;
 }
 
-/// "Suite", "Suite.*", "Suite.Test" or "Suite/3".
+/// True when a test named "Suite", "Suite.*", "Suite.Test" or "Suite/3" exists.
 bool is_there(const std::string& name, const std::set<std::string>& tests) {
   const std::size_t slash = name.find('/');
   if (slash != std::string::npos) return tests.contains(name.substr(0, slash + 1));

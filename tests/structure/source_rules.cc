@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "libcore/graph" for libcore/graph/x.h; "tests" for all of the tests.
+/// Returns "libcore/graph" for libcore/graph/x.h; "tests" for all of the tests.
 std::string folder_of(const std::string& path) {
   return path.starts_with("tests/") ? "tests" : fs::path(path).parent_path().string();
 }
@@ -30,7 +30,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The line without strings and comments, so that rules do not trip over what is only written about.
+/// Returns the line without strings and comments, so that rules do not apply to what is only written about.
 std::string code_of(std::string line) {
   line = std::regex_replace(line, std::regex(R"rx("(\\.|[^"\\])*")rx"), "\"\"");
   return line.substr(0, line.find("//"));
@@ -158,7 +158,7 @@ std::vector<std::string> printing_complaints(const SourceFile& file) {
 }
 
 std::vector<std::string> file_access_complaints(const SourceFile& file) {
-  // io/system reads what the kernel says of this process and this machine, under names that nobody else can give.
+  // io/system reads the kernel's files about this process and this machine, whose names nobody else can give.
   const std::vector<std::string> openers = {"io/files/open_file.",
                                             "io/files/atomic_file.cc",
                                             "io/files/standard_streams.cc",

@@ -19,7 +19,7 @@ Box random_box(std::uint64_t i, std::uint64_t stream) {
   return box;
 }
 
-/// Whether a point lies in a box, by the definition.
+/// True when a point lies in a box, by the definition.
 bool inside(const Box& box, std::int64_t z, std::int64_t y, std::int64_t x) {
   const std::int64_t at[] = {z, y, x};
   for (int a = 0; a < 3; ++a)

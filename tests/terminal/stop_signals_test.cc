@@ -11,7 +11,7 @@ namespace {
 
 bool raises_at_the_end = false;
 
-/// Made before and destroyed after all other objects of the program.
+/// An object made before and destroyed after all other objects of the program.
 struct EndOfProgram {
   ~EndOfProgram() {
     if (raises_at_the_end) std::raise(SIGTERM);

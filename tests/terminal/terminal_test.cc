@@ -1,4 +1,4 @@
-// The parts of what stands on the screen: the pace of a stage, a line that fits, words that a shell takes as they are.
+// The parts of the screen's output: the pace of a stage, a line that fits, words in the quotes that a shell needs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

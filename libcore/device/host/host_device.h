@@ -1,5 +1,5 @@
-// This machine as a device, by the rates that `voxshard doctor` measured: seconds are of its wall, bytes those of a
-// run.
+// This machine as a device, by the rates that `voxshard doctor` measured: its seconds are wall time, its bytes those of
+// a run.
 #pragma once
 
 #include "libcore/device/device.h"

@@ -23,7 +23,7 @@ class OpPricer {
         // Shards in flight share the caches: all of them with few cores, one per worker with many.
         in_flight_(std::min(1.0, static_cast<double>(instruction.blocks.size()) / rates.threads)) {}
 
-  /// The task of `block`; `rows_of_core` are the rows (last axis but one) of all blocks of its core.
+  /// Returns the task of `block`; `core_rows` are the rows (last axis but one) of all blocks of its core.
   HostTask task(const Box& block, double core_rows) {
     HostTask& known = known_[{block.extent, core_rows}];
     if (known.seconds == 0) known = priced(block, core_rows);
@@ -60,7 +60,7 @@ class OpPricer {
   std::map<std::pair<Dims, double>, HostTask> known_;
 };
 
-/// Of a task that packs weights, in our kernels and, about, in the library's.
+/// Output channels per task that packs weights: exact for our kernels, approximate for the library's.
 constexpr std::int64_t kChannelsPerPackTask = 64;
 
 class Walk {
@@ -98,7 +98,7 @@ class Walk {
   double rate(const char* work, DType type, double channels, double bytes) const {
     return rates_.at(work, type, {}).at({channels, bytes, 0, 0});
   }
-  /// Of all workers.
+  /// The rate of all workers together.
   double together(const char* work) const { return rate(work, DType::kF32, 0, 0) * rates_.threads; }
 
   /// Seconds of one block that all workers wait for.
@@ -116,7 +116,7 @@ class Walk {
     price.slowest = slowest;
   }
 
-  /// Weights are converted, task by task.
+  /// Prices the conversion of the weights, task by task.
   void prologue() {
     const double begin = now_;
     TaskPile pile;
@@ -125,7 +125,7 @@ class Walk {
     for (std::size_t i = 0; i < program_.prologue; ++i) set(i, begin, now_, {.memory_s = alone(i)});
   }
 
-  /// Weights are reordered by tasks of some output channels.
+  /// Prices the reordering of weights; each task takes kChannelsPerPackTask output channels.
   InstructionPrice pack(const Instruction& instruction) {
     const Node& node = program_.graph.node(instruction.value);
     const auto types = program_.graph.input_types(instruction.value);
@@ -223,7 +223,8 @@ class Walk {
     return price;
   }
 
-  /// The partial results of each box of the result are added by tasks of so many elements; boxes one after another.
+  /// Prices the sums of partial results. The boxes of the result follow one another; each is split into tasks of at
+  /// most kElementsPerSumTask elements.
   InstructionPrice join(std::size_t index) {
     const Node& node = program_.graph.node(program_.instructions[index].value);
     InstructionPrice price;

@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// Where a coordinate lies on an axis: between `low` and `low` + 1, `share` of the way in logarithms.
+/// The place of a coordinate on an axis: between points `low` and `low` + 1, `share` of the way in logarithms.
 struct Place {
   std::size_t low = 0;
   double share = 0;

@@ -1,4 +1,4 @@
-// Rates to JSON and back; refuses what a price could not be made of.
+// Writes rates as JSON and parses them; refuses rates from which no price can be computed.
 //
 //   "task": {"value": 1.3, "unit": "us", "kind": "measured", "how": "..."}
 //   "rates": [{"op": "conv", "stored": "f32", "taps": 27, "patch": false, "kernel": "library", "unit": "flop/s",
@@ -24,7 +24,7 @@ struct FigureRule {
   const char* how;
   double (*get)(const HostRates&);
   void (*set)(HostRates&, double);
-  double most = 0;  // of a count, which is 1 at least; 0: no count
+  double most = 0;  // upper bound of a count, which is at least 1; 0: not a count
 };
 
 constexpr FigureRule kFigures[] = {
@@ -110,7 +110,7 @@ class Reader {
   }
 
  private:
-  /// nlohmann::json sorts keys, values are in the order of these names.
+  /// The order of the axes of the values (nlohmann::json sorts keys, so the file does not keep it).
   static std::vector<std::string> axis_names(const RateTable& t) {
     if (t.window.taps > 0) return {"in", "out", "row", "rows"};
     if (t.unit == "element/s" || t.op == "pack" || t.op == "feed") return {};
@@ -153,7 +153,7 @@ class Reader {
   std::string name_;
 };
 
-/// Three digits are more than the measurement has.
+/// Rounds to four digits, more than the measurement has.
 double rounded(double value) {
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 3);
   return std::round(value / unit) * unit;

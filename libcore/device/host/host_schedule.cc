@@ -14,7 +14,7 @@ void HostSchedule::add(std::size_t core, std::size_t instruction, const HostTask
 
 double HostSchedule::seconds(const HostTask& task, int busy) const {
   const double gain = task.compute ? rates_.alone_compute : rates_.alone_memory;
-  // From 1 worker (fastest) to all of them (as measured together) in a straight line.
+  // Linear between one worker (fastest) and all of them (as measured together).
   const double share = rates_.threads > 1 ? static_cast<double>(busy - 1) / (rates_.threads - 1) : 0.0;
   return rates_.task_s + task.seconds * (share + (1 - share) / gain);
 }

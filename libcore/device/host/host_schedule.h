@@ -1,5 +1,5 @@
-// The engine's schedule of one segment on a clock of its own: workers take the next task of the lowest core that has
-// one; a core's next instruction begins when the last task of the one before has ended.
+// Simulates the engine's schedule of one segment: workers take the next task of the lowest core that has one; a core's
+// next instruction begins when the last task of its previous instruction has ended.
 //
 //   HostSchedule schedule(rates, cores);
 //   schedule.add(0, 17, {.seconds = 2e-3, .compute = true});    // a task of core 0, instruction 17
@@ -14,20 +14,21 @@
 
 namespace voxshard {
 
-/// Seconds of one task on one worker while all work, and what binds it.
+/// Seconds of one task on one worker while all work; `compute` is true when arithmetic limits it, false for memory.
 struct HostTask {
   double seconds = 0;
   bool compute = true;
 };
 
-/// Tasks that any worker may run in any order: as many at once as there are workers, none faster than the longest.
+/// Tasks that any worker may run in any order, as many at once as there are workers; the total is never shorter than
+/// the longest task.
 struct TaskPile {
   double total = 0, longest = 0;
   void add(double seconds) {
     total += seconds;
     longest = std::max(longest, seconds);
   }
-  /// With the barrier around them; 0 when there is nothing to do.
+  /// Returns their time including the barrier around them; 0 when there is nothing to do.
   double seconds(const HostRates& rates) const {
     return total > 0 ? rates.barrier_s + std::max(longest, total / rates.threads) : 0;
   }
@@ -37,9 +38,9 @@ class HostSchedule {
  public:
   HostSchedule(const HostRates& rates, std::size_t cores) : rates_(rates), lists_(cores) {}
 
-  /// Appends a task. Instructions come in order; tasks of one instruction of one core may run at once.
+  /// Appends a task. Instructions must come in order; tasks of one instruction of one core may run at once.
   void add(std::size_t core, std::size_t instruction, const HostTask& task);
-  /// Runs all that was added from `begin_s` on and returns the end; begins anew afterwards.
+  /// Runs all tasks that were added, starting at `begin_s`, and returns the end; the schedule is empty afterwards.
   double run(double begin_s, std::vector<InstructionPrice>& prices);
 
  private:
@@ -47,7 +48,7 @@ class HostSchedule {
     std::size_t instruction = 0;
     std::vector<HostTask> tasks;
   };
-  /// Seconds while `busy` of the workers work.
+  /// Seconds of a task while `busy` workers work.
   double seconds(const HostTask& task, int busy) const;
 
   const HostRates& rates_;

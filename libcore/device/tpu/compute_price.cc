@@ -23,7 +23,8 @@ double memory_bytes(const TpuSpec& device, const Program& program, const Fusions
   return written.empty() ? bytes : bytes + layout_bytes(device, program, id, written.extent);
 }
 
-/// The products with the rows of samples that are there only to fill the sublanes, where those are multiplied too.
+/// Returns the products including the rows of samples that only fill the sublanes, where the device multiplies those
+/// too.
 Products with_padding(const TpuSpec& device, const OpDef& def, Products p, const Box& iteration) {
   if (!device.samples_pad_products || p.count <= 0 || iteration.extent.axes() < 4) return p;
   const std::int64_t samples = iteration.extent[0];

@@ -1,6 +1,6 @@
-// How long the hosts take to bring a step's samples to the cores, in the mode PER_HOST_V2: the host of logical core 0
-// of each replica unpacks that replica's whole samples and sends slices to the cores, over the network to those of
-// other hosts. So where replicas span two hosts, only every second host feeds.
+// The time that the hosts take to bring a step's samples to the cores, in the mode PER_HOST_V2: the host of logical
+// core 0 of each replica unpacks the whole samples of that replica and sends slices to the cores, over the network if
+// they belong to another host. So where a replica spans two hosts, only every second host feeds.
 //
 //   feed_price(v3, torus, {.record_bytes = 8.6e9})   // 256^3 on 128 cores: 8 of 16 hosts unpack 1.07 GB each
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace voxshard {
 
-/// What passes through the busiest host of a step.
+/// The bytes that pass through the busiest host of a step.
 struct HostLoad {
   double record_bytes = 0;   // unpacked
   double network_bytes = 0;  // sent to other hosts
@@ -20,7 +20,7 @@ struct HostLoad {
 
 HostLoad host_load(const Torus& torus, const Placement& placement, const Feed& feed);
 
-/// Unpacking, network and the way to the chips overlap (they work on different samples); the slowest counts.
+/// Returns the time of the slowest of unpacking, network and transfer to the chips: they overlap, on different samples.
 double feed_seconds(const TpuSpec& device, const HostLoad& load);
 
 }  // namespace voxshard

@@ -6,7 +6,8 @@
 namespace voxshard {
 namespace {
 
-/// Each element of the result from the same element of its inputs with as many axes, which have its shape.
+/// True when each element of the result depends only on the same element of those inputs that have as many axes, and
+/// these have the shape of the result.
 bool element_by_element(const Graph& graph, const OpTable& ops, ValueId id) {
   const Node& node = graph.node(id);
   if (node.role != Role::kOp || node.type.shape.axes() < 4) return false;

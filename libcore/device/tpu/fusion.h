@@ -1,7 +1,6 @@
-// Which values of a program never reach memory: what is computed element by element from at most
-// TpuSpec::fused_tensors tensors (2; assumed) is made again by each of its readers on the way in, as XLA fuses it into
-// a convolution or a loop. A value whose edges are sent to neighbours has to be written: there the cut costs the
-// fusion.
+// The values of a program that never reach memory. A value computed element by element from at most
+// TpuSpec::fused_tensors tensors (2; assumed) is recomputed by each of its readers as it reads, as XLA fuses it into a
+// convolution or a loop. A value whose edges are sent to neighbours has to be written, so the cut loses the fusion.
 //
 //   const Fusions fusions(device, program, ops);
 //   fusions.fused(program.graph.find("encoder0/conv0/norm"))    // true on one core, false where D is cut
@@ -18,20 +17,20 @@ class Fusions {
  public:
   Fusions(const TpuSpec& device, const Program& program, const OpTable& ops);
 
-  /// Made by its readers; costs nothing by itself.
+  /// True when its readers compute it; it costs nothing by itself.
   bool fused(ValueId id) const { return at(id).fused; }
-  /// Would be fused, were it not for an exchange of its edges.
+  /// True when only an exchange of its edges keeps it from being fused.
   bool lost(ValueId id) const { return at(id).lost; }
-  /// Whether cores send parts of it to each other.
+  /// True when cores send parts of it to each other.
   bool exchanged(ValueId id) const { return at(id).exchanged; }
-  /// Bytes in memory that a reader of `box` of value `id` touches, in the layout of products; what is outside the
-  /// tensor is not read.
+  /// Returns the bytes of memory that a reader of `box` of value `id` touches, in the layout of products; the part of
+  /// the box outside the tensor is not read.
   double read_bytes(ValueId id, const Box& box) const;
 
  private:
   struct Value {
     bool fused = false, lost = false, exchanged = false;
-    std::int64_t tensors = 1;  // that a reader of it reads
+    std::int64_t tensors = 1;  // number of tensors that its reader reads
   };
   const Value& at(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
 
@@ -41,8 +40,8 @@ class Fusions {
   std::vector<Value> values_;
 };
 
-/// Bytes of a box of value `id`: activations in the layout of products; what comes from the hosts and what is
-/// replicated in the smallest tiles.
+/// Returns the bytes of a box of value `id`: activations in the layout of products, inputs from the hosts and
+/// replicated values in the smallest tiles.
 double layout_bytes(const TpuSpec& device, const Program& program, ValueId id, const Dims& extent);
 
 }  // namespace voxshard

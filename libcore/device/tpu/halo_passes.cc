@@ -23,7 +23,7 @@ HaloPasses::Operand HaloPasses::operand(const Instruction& instruction, int inpu
   const int iterated =
       def.driver < 0 ? node.type.shape.axes() : types[static_cast<std::size_t>(def.driver)].shape.axes();
   const auto& own = program_.plan(id).own;
-  // Replicas are alike.
+  // All replicas have the same boxes, so the cores of the first one suffice.
   const std::size_t cores =
       std::min({own.size(), instruction.blocks.size(), static_cast<std::size_t>(program_.mesh().cores_per_replica())});
   Operand result{.extent = Dims::filled(shape.axes(), 0)};
@@ -86,7 +86,7 @@ std::vector<Pass> HaloPasses::of(const Instruction& instruction, Price& price) {
     if (program_.replicated(id) || !fusions_.exchanged(id) || program_.graph.node(id).type.shape.axes() < 4) continue;
     Operand from = operand(instruction, input);
     if (from.edges.empty()) continue;
-    if (driver >= 0 && driver != input) {  // a sum over shards: the edges are brought on the other operand
+    if (driver >= 0 && driver != input) {  // a sum over shards: the edges of the other operand are exchanged
       const Operand other = operand(instruction, driver);
       double wider = 1;
       for (Edge& edge : from.edges) {

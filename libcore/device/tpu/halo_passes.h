@@ -1,19 +1,19 @@
-// What XLA's SPMD partitioner puts in front of an instruction whose operand lies on several cores, each an operation of
-// its own over the core's whole part of the operand. The permutes that bring the edges are the program's exchanges,
-// which nothing hides either (link_price.h). For each cut axis along which some core needs its neighbours' planes, one
-// after the other, on what the axis before left:
+// The passes that XLA's SPMD partitioner inserts before an instruction whose operand is spread over several cores. Each
+// is a separate operation over the core's whole part of the operand. The permutes that bring the edges are the
+// program's exchanges, which overlap with nothing either (link_price.h). Each cut axis along which some core needs
+// planes of its neighbours adds, one after the other and on the result of the previous axis:
 //
-//   concat   the part and its edges are read and written as one tensor
-//   slice    read and written again as far as the window reaches, where cores need unequal edges (strides, uneven
-//   parts) mask     read and written by a select on an index: zeros behind an uneven part and outside the tensor
+//   concat   reads the part and its edges and writes them as one tensor
+//   slice    reads and writes the extent of the window again, where cores need unequal edges (strides, uneven parts)
+//   mask     reads and writes through a select on an index: zeros behind an uneven part and outside the tensor
 //
-// That even parts are masked for plain zero padding too is assumed: permutes bring zeros to the outermost cores anyway,
-// and whether the original's select was then left out is not known (TpuSpec::masks_padding; `bench tpu-tables` prints
+// We assume that even parts are masked for plain zero padding too. Permutes bring zeros to the outermost cores anyway,
+// and it is not known whether the original then omitted the select (TpuSpec::masks_padding; `bench tpu-tables` prints
 // the rows without it).
 //
-// A value whose edges are sent has to be written first (materialise; fusion.h). The gradient of weights has its edges
-// on the gradient of the result, not on the input, and multiplies with their planes too (window): (S + halo) / S of its
-// products. What an op has brought for an operand once serves the same op on it again.
+// A value whose edges are sent has to be written first (materialise; fusion.h). The gradient of weights exchanges edges
+// of the gradient of the result, not of the input, and multiplies with their planes too (window): (S + halo) / S times
+// its products. Edges that an op has received for an operand are reused by the same op on that operand.
 //
 //   HaloPasses passes(device, program, ops, fusions);
 //   passes.of(instruction, price)      // empty on programs of one core per replica
@@ -38,15 +38,15 @@ class HaloPasses {
   HaloPasses(const TpuSpec& device, const Program& program, const OpTable& ops, const Fusions& fusions)
       : device_(device), program_(program), ops_(ops), fusions_(fusions) {}
 
-  /// Those of a compute instruction, to be asked for in program order; `price` is what it costs by itself. Moves the
-  /// memory traffic of a value that has lost its fusion from the price to the passes.
+  /// Returns the passes of a compute instruction; call it in program order. `price` is the cost of the instruction
+  /// alone. Moves the memory traffic of a value that has lost its fusion from the price to the passes.
   std::vector<Pass> of(const Instruction& instruction, Price& price);
 
  private:
-  /// What the cores need of an operand beyond their own parts, along one axis.
+  /// The planes of an operand that cores need beyond their own parts, along one axis.
   struct Edge {
     int axis = 0;
-    std::int64_t low = 0, high = 0;  // the most of any core
+    std::int64_t low = 0, high = 0;  // maximum over the cores
     bool unequal = false;            // not the same on every core
     bool masked = false;
     friend auto operator<=>(const Edge&, const Edge&) = default;

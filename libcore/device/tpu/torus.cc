@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// Blocks that fit along one axis of a slice, each way.
+/// The number of blocks that fit into a slice along x, along y and within a chip.
 struct BlockGrid {
   std::int64_t x = 0, y = 0, per_chip = 0;
   std::int64_t count() const { return x * y * per_chip; }

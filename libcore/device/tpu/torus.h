@@ -1,7 +1,8 @@
-// Where logical cores sit on a 2-D torus of chips, how far they are from each other and which host feeds them.
+// The placement of logical cores on a 2-D torus of chips: their coordinates, the distances between them and the host
+// that feeds each.
 //
 // The cores of a replica take a block of chips, replica after replica: first the cores of a chip, then along x, then
-// along y. Inside a block the core of the chip counts fastest, then y, then x (row-major in x, y, core).
+// along y. Inside a block the core within the chip varies fastest, then y, then x (row-major in x, y, core).
 //
 //   Torus torus(v3, {.replicas = 8, .cores_per_replica = 16});   // on the slice of 8 x 8 chips
 //   torus.place(3)      // {x 0, y 1, core 1}: core 3 of replica 0
@@ -23,7 +24,7 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// The chips that one replica takes, and how many cores of each.
+/// The chips that one replica takes, and the number of cores used on each.
 struct ReplicaBlock {
   std::int64_t chips_x = 1, chips_y = 1, cores = 1;
   friend bool operator==(const ReplicaBlock&, const ReplicaBlock&) = default;
@@ -40,7 +41,7 @@ struct Placement {
 
 class Torus {
  public:
-  /// On the smallest slice of the device that holds all blocks. Errors: kConfig when there is none.
+  /// Places the cores on the smallest slice of the device that holds all blocks. Errors: kConfig when there is none.
   Torus(const TpuSpec& device, const Placement& placement);
 
   const Slice& slice() const { return slice_; }
@@ -48,10 +49,10 @@ class Torus {
   const Place& place(std::int64_t core) const { return places_[static_cast<std::size_t>(core)]; }
   /// Links between the chips of two cores on the shortest way; 0 on one chip.
   int hops(std::int64_t a, std::int64_t b) const;
-  /// The host that a core hangs on; hosts are numbered row by row.
+  /// The host that a core is attached to; hosts are numbered row by row.
   std::int64_t host(std::int64_t core) const;
   std::int64_t hosts() const;
-  /// True when the cores of some replica hang on several hosts.
+  /// True when the cores of some replica are attached to several hosts.
   bool replica_spans_hosts() const;
 
   std::int64_t chip(std::int64_t core) const { return place(core).y * slice_.chips_x + place(core).x; }

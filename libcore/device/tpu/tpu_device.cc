@@ -1,4 +1,4 @@
-// The walk over a program in lock step: each instruction begins when the slowest core has finished the one before.
+// Prices a program in lock step: each instruction begins when the slowest core has finished the previous one.
 #include "libcore/device/tpu/tpu_device.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class Walk {
       case InstructionKind::kExchange:
         return exchanges_.price(instruction.copies, device_bytes(program_.graph.node(instruction.value).type.dtype));
       case InstructionKind::kPack:
-        break;  // weights lie as the matrix unit wants them
+        break;  // weights are stored in the layout that the matrix unit reads
     }
     return {};
   }
@@ -67,7 +67,7 @@ class Walk {
     std::vector<BoxKind> seen;
     Price slowest;
     for (const auto& blocks : instruction.blocks) {
-      Box iteration = Box::none(shape.axes());  // blocks are for the tasks of a host; a core of a TPU takes them as one
+      Box iteration = Box::none(shape.axes());  // blocks are tasks of a host; a TPU core runs them as one
       for (const Box& block : blocks) iteration = hull(iteration, block);
       if (iteration.empty()) continue;
       const BoxKind kind = kind_of(iteration, shape);
@@ -84,7 +84,8 @@ class Walk {
     return {.slowest = slowest, .passes = std::move(passes)};
   }
 
-  /// Sums that are replicated are added over all cores; others over the cores that hold the same box of the result.
+  /// Prices a join. Replicated sums are added over all cores; others over the cores that hold the same box of the
+  /// result.
   InstructionPrice join(ValueId id) const {
     const TensorType& type = program_.graph.node(id).type;
     const double element_bytes = static_cast<double>(device_bytes(type.dtype));

@@ -1,4 +1,4 @@
-// A slice of Cloud TPU as a device: its cores run a program in lock step, its hosts feed the next step meanwhile.
+// A Cloud TPU slice as a device: its cores run a program in lock step while its hosts feed the next step.
 //
 //   TpuDevice v3(tpu_from_json(json, "tpu-v3.json", "tpu-v3"));
 #pragma once

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What a key must be: the rules of the format as data.
+/// The rule that a key of the file must follow: the format as data.
 struct FigureRule {
   const char* section;
   const char* key;
@@ -20,7 +20,7 @@ struct FigureRule {
   bool whole;    // a count
   double scale;  // unit -> bytes, bytes/s, Hz, s
   void (*set)(TpuSpec&, double);
-  bool optional = false;  // files that lack it get what changes nothing
+  bool optional = false;  // a file may omit it; the default then has no effect on prices
 };
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
@@ -52,7 +52,7 @@ constexpr FigureRule kRules[] = {
 };
 constexpr const char* kSections[] = {"core", "chip", "host", "pod"};
 
-/// Reads one file and knows its name for errors.
+/// Reads one file and names it in errors.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
@@ -61,7 +61,7 @@ class Reader {
     return Error(ErrorKind::kConfig, "[device] " + file_ + ": " + key + ": " + what);
   }
 
-  /// Refuses what is no object, a key of `keys` that is missing and any other key that is not of `optional`.
+  /// Throws when `json` is no object, when a key of `keys` is missing, or when it has a key that is in neither list.
   void require_keys(const Json& json, const std::string& key, const std::vector<std::string>& keys,
                     const std::vector<std::string>& optional = {}) const {
     if (!json.is_object()) throw wrong(key, "should be an object {…}, got " + json.dump());

@@ -5,12 +5,13 @@
 namespace voxshard::amx {
 namespace {
 
-/// Voxels of a step, and of one whose weights do not stay in a level-2 cache: they are read once per step.
+/// Voxels of a step, and of one whose weights exceed a level-2 cache: they are read once per step.
 constexpr std::int64_t kStepVoxels = 1024, kLargeWeightsVoxels = 4096;
-/// Weights of two result blocks that a level-2 cache keeps beside the sources: more than that are multiplied a part at
-/// a time with all tiles of the step, whose sums wait in memory.
+/// Bytes of the weights of two result blocks that a level-2 cache keeps beside the sources. Larger ones are multiplied
+/// a part at a time with all tiles of the step, whose sums wait in memory.
 constexpr std::int64_t kRoundBytes = 512 << 10;
-/// Weights of all results that stay there: each voxel is then finished before the next, and its results lie together.
+/// Bytes of the weights of all results that stay there: each voxel is then finished before the next, so its results lie
+/// together.
 constexpr std::int64_t kCachedBytes = 1 << 20;
 
 Window turned(Window window) {
@@ -20,9 +21,9 @@ Window turned(Window window) {
 
 }  // namespace
 
-/// How the planes of a column lie in the ring: [chunk][copy][row][pitch] lines of 32 channels. Rows of whole tiles are
-/// copied once, with what the taps read beside them; others once per tap along W, moved by it, so that tiles run on
-/// over the ends of rows: two rows of 8 voxels fill a tile.
+/// The layout of a column's planes in the ring: [chunk][copy][row][pitch] lines of 32 channels. Rows of whole tiles are
+/// copied once, with the voxels that the taps read beside them. Others are copied once per tap along W, shifted by the
+/// tap, so that tiles run over the ends of rows: two rows of 8 voxels fill a tile.
 struct Convolution::Column {
   bool by_rows;
   std::int64_t rows, pitch, copies, tiles;  // tiles of a plane of results

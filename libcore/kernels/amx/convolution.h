@@ -1,13 +1,13 @@
-// A direct bf16 convolution in AMX tiles, and its input gradient, which is a convolution with turned weights.
+// A direct bf16 convolution in AMX tiles, and its input gradient, which is a convolution with flipped weights.
 //
 //   const Convolution conv({.window = w, .weights = {3, 3, 3, 64, 64}});
 //   for (b = 0; b < conv.out_blocks(); ++b) conv.pack(weights, b, b + 1, packed);      // a task each
 //   conv.run({.src = {&x, 1}, .dst = y, .packed = packed, .workspace = workspace});    // any box of y, any blocks
 //
-// Each result is one chain of f32 sums: over chunks of 32 source channels, then over taps in row-major order, padding
-// as products with zero. So a voxel has the same bits in whatever box, task and margin buffer it is computed. What a
-// step reads is packed into the workspace first, zero where there is nothing, so strides, margins and parts cost no
-// more than that copy.
+// Each result is one chain of f32 sums: over chunks of 32 source channels, then over taps in row-major order, with
+// padding as products with zero. So a voxel has the same bits for every box, task and margin buffer. The inputs of a
+// step are first packed into the workspace, with zeros where there are none, so strides, margins and parts cost no more
+// than that copy.
 #pragma once
 
 #include <vector>
@@ -27,8 +27,8 @@ struct ConvolutionSpec {
   const Routines& routines = kTiles;
 };
 
-/// Sources are bf16, results bf16 or f32. Any number of channels is right; what is missing to 32 of a source part, and
-/// to 16 of the result, is multiplied as zero.
+/// Sources are bf16, results bf16 or f32. Any number of channels is allowed; a source part is filled up to a multiple
+/// of 32 channels, and the result to one of 16, with zeros.
 class Convolution {
  public:
   explicit Convolution(const ConvolutionSpec& spec);
@@ -39,9 +39,10 @@ class Convolution {
   /// Writes the weights of result blocks [first, past), rounded to bf16, to their place in `packed` (64-byte aligned,
   /// of packed_bytes()). `weights` has the whole shape, f32 or bf16, any strides.
   void pack(const TensorView& weights, std::int64_t first, std::int64_t past, std::byte* packed) const;
-  /// For a destination of this box, whose data need not exist; at most 32 MiB up to 4096 source channels.
+  /// Returns the bytes for a destination of this box, whose data may be null; at most 32 MiB up to 4096 source
+  /// channels.
   std::int64_t workspace_bytes(const Box& dst) const;
-  /// What a call for the box `dst` reads.
+  /// Returns the box of the source that a call for the box `dst` reads.
   Box read_box(const Box& dst) const;
   void run(const ConvolutionCall& call) const;
 
@@ -60,7 +61,7 @@ class Convolution {
   void store(const TensorView& dst, const Step& step, std::int64_t channel, const Column& column,
              std::int64_t first_tile, std::int64_t past_tile, const Buffers& b) const;
 
-  Window window_;  // lifted; of the input gradient: turned
+  Window window_;  // lifted; flipped for the input gradient
   Shape weights_;  // of 5 axes
   ConvDirection direction_;
   std::vector<std::int64_t> parts_;

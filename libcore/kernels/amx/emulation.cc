@@ -1,9 +1,9 @@
-// The routines in plain C++, on any processor: kEmulated (routines.h).
+// The routines of kEmulated (routines.h) in plain C++, for any processor.
 //
-// The same as in tiles, bit for bit: which bytes are read and written, every rounding, the order of additions, and that
-// numbers below the smallest normal one count as zero in products, sums and conversions to bf16 (not in f32 results).
-// What may differ: the payloads of NaNs, and nothing at all is said of time.
-// Source: Intel, Architecture Instruction Set Extensions Programming Reference: TDPBF16PS, VCVTNE2PS2BF16.
+// They match the tile instructions bit for bit: the bytes read and written, every rounding, the order of additions, and
+// the rule that numbers below the smallest normal one count as zero in products, sums and conversions to bf16 (not in
+// f32 results). Only the payloads of NaNs may differ; the speed says nothing about tiles. Source: Intel, Architecture
+// Instruction Set Extensions Programming Reference: TDPBF16PS, VCVTNE2PS2BF16.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,7 +15,7 @@
 namespace voxshard::amx {
 namespace {
 
-/// x rounded to f32 to nearest even; zero of its sign where the rounded value is below the smallest normal number.
+/// Rounds x to f32, to nearest even; zero of its sign where the rounded value is below the smallest normal number.
 float rounded(double x) {
   constexpr double kLeast = 0x1p-126 - 0x1p-151;  // from here on 24 bits round up to 2^-126
   return static_cast<float>(x * (std::abs(x) < kLeast ? 0.0 : 1.0));
@@ -25,7 +25,7 @@ float rounded(float x) { return x; }
 
 constexpr std::uint32_t kExponent = 0x7f800000, kSign = 0x80000000;
 
-/// The bits of an f32, of a zero where it is below the smallest normal number.
+/// Returns the bits of an f32, or those of a zero of its sign when it is below the smallest normal number.
 std::uint32_t normal(std::uint32_t bits) { return (bits & kExponent) != 0 ? bits : bits & kSign; }
 float flushed(float x) { return std::bit_cast<float>(normal(std::bit_cast<std::uint32_t>(x))); }
 
@@ -45,10 +45,11 @@ float bf16_at(const std::byte* from, std::int64_t index) {
 }
 std::uint16_t to_bf16(float x) { return BF16(flushed(x)).bits; }
 
-/// The 16 x 32 bf16 of a tile as f32, even and odd places apart, those below the smallest normal number as zero.
+/// The 16 x 32 bf16 of a tile as f32, even and odd positions apart; values below the smallest normal number become
+/// zero.
 struct Halves {
   float even[256], odd[256];
-  /// Whether all are zero or between 2^-40 and 2^40 in magnitude.
+  /// True when all are zero or between 2^-40 and 2^40 in magnitude.
   bool moderate;
 
   explicit Halves(const std::byte* tile) {
@@ -69,8 +70,8 @@ struct Halves {
   }
 };
 
-/// C += A B. Even and odd places of the 32 are summed apart, each by 16 fused multiply-adds from zero; the sum of both
-/// is added to C.
+/// C += A B. Even and odd positions of the 32 are summed apart, each by 16 fused multiply-adds from zero; the sum of
+/// both is added to C.
 ///   Real  double: a product of two bf16 is exact in f64, and so is its sum with an f32 wherever that lies near the
 ///         middle of two neighbouring f32 (their exponents are then less than 30 apart), so that rounding in f64 first
 ///         changes nothing. float, of moderate values: products are exact in f32 and sums multiples of 2^-94
@@ -122,7 +123,7 @@ void multiply_groups(const GroupProducts& p, std::int64_t first, std::int64_t pa
     }
 }
 
-/// Channel c of voxel i, zero where there is none.
+/// Channel c of voxel i, zero where there is no such voxel or channel.
 std::uint16_t value_at(const VoxelRow& row, std::int64_t i, std::int64_t c) {
   return i >= row.first && i < row.past && c < row.channels ? row.data[i * row.stride + c] : std::uint16_t{0};
 }

@@ -1,5 +1,5 @@
 // Copies between tensors and tiles, in vector registers.
-// GCC 12 takes the undefined operand of its own intrinsics for a mistake of ours (its bug 105593).
+// GCC 12 warns about the undefined operand inside its own intrinsics (its bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -50,8 +50,8 @@ VOXSHARD_AMX_TARGET void copy_lines(const VoxelRow& row, std::int64_t from, std:
 
 namespace {
 
-/// 32 channels of a voxel, its quarters of 4 in the order 0 4 1 5 2 6 3 7: unpacking two voxels then leaves channels
-/// 0 .. 15 in the one and 16 .. 31 in the other.
+/// Loads 32 channels of a voxel with its quarters of 4 in the order 0 4 1 5 2 6 3 7: unpacking two voxels then leaves
+/// channels 0 .. 15 in one register and 16 .. 31 in the other.
 VOXSHARD_AMX_INLINE __m512i voxel_quarters(const VoxelRow& row, std::int64_t i, std::int64_t channel, __mmask32 mask) {
   const std::uint16_t* from = i >= row.first && i < row.past ? row.data + i * row.stride + channel : kNothing;
   return _mm512_permutexvar_epi64(_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0), _mm512_maskz_loadu_epi16(mask, from));
@@ -68,7 +68,7 @@ VOXSHARD_AMX_INLINE void store_pair(const PairStore& to, __m512i even, __m512i o
   if (to.both) _mm512_store_si512(to.at + to.block_bytes, _mm512_unpackhi_epi16(even, odd));
 }
 
-/// One copy, two, or the three of a window of 3, of which the last is the first one line on.
+/// Makes one copy, two, or the three of a window of 3, of which the last is the first one shifted by a line.
 template <int kCopies>
 VOXSHARD_AMX_TARGET void copy_pairs_of(const VoxelRow& row, const PairLines& to) {
   for (std::int64_t c = 0; c < row.channels; c += kDepth) {
@@ -140,7 +140,7 @@ VOXSHARD_AMX_INLINE __m512 weights_at(const WeightSquare& w, std::int64_t at, __
   return _mm512_castsi512_ps(_mm512_slli_epi32(words, 16));
 }
 
-/// Words of 4 bytes: low in the lower halves, high in the upper, rounded.
+/// Words of 4 bytes: `low` rounded in the lower halves, `high` rounded in the upper.
 VOXSHARD_AMX_INLINE __m512i interleaved(__m512 low, __m512 high) {
   const __m512i both = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
   const __m512i lows = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(both));

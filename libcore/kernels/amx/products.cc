@@ -1,5 +1,5 @@
-// Tile products. The functions hold nothing but tile loads, products and stores: compilers do not know that a tile load
-// reads memory, so what it reads was written by another function.
+// Tile products. The functions contain only tile loads, products and stores: compilers do not know that a tile load
+// reads memory, so another function must have written the data it reads.
 #include <immintrin.h>
 
 #include "libcore/kernels/amx/target.h"
@@ -8,7 +8,8 @@
 namespace voxshard::amx::tiles {
 namespace {
 
-/// C 0 .. 3 are tiles 0 .. 3: A block i times B block j is tile 2 * i + j. A are tiles 4, 5; B are 6, 7.
+/// C blocks are tiles 0 .. 3: A block i times B block j adds to tile 2 * i + j. A blocks are tiles 4, 5; B blocks are
+/// 6, 7.
 template <int kA, int kB>
 VOXSHARD_AMX_TARGET inline __attribute__((always_inline)) void begin(const std::byte* sums, bool zero) {
   if (zero) {

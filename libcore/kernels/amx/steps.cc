@@ -5,7 +5,7 @@
 namespace voxshard::amx {
 namespace {
 
-/// Rows up to this long are not cut; longer ones in parts that are multiples of a tile.
+/// Rows of up to kMostWidth voxels are not cut; longer ones are cut into parts that are multiples of a tile.
 constexpr std::int64_t kMostWidth = 160, kCutWidth = 128;
 
 std::int64_t even_part(std::int64_t extent, std::int64_t most) {

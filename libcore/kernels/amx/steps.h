@@ -1,5 +1,5 @@
-// How a box is walked: columns of some rows by some width, in which steps of some planes march along D. Planes that
-// several steps read are packed once and kept in a ring.
+// The traversal of a box: it is cut into columns (some rows by some width), in which steps of some planes march along
+// D. Planes that several steps read are packed once and kept in a ring.
 //
 //   box 64 x 64 x 64, step {1, 16, 64}: 4 columns of 64 steps; each step packs one more plane of 18 rows.
 #pragma once
@@ -12,24 +12,24 @@
 
 namespace voxshard::amx {
 
-/// Planes, rows and voxels of a row.
+/// Numbers of planes, of rows, and of voxels in a row.
 struct StepSize {
   std::int64_t d, h, w;
   std::int64_t plane() const { return h * w; }
 };
 
-/// Steps of about `voxels` voxels for a box of these extents: whole rows where they are not long, then rows, then
-/// planes; even parts of what there is.
+/// Returns steps of about `voxels` voxels for a box of these extents: whole rows where they are not long, then rows,
+/// then planes; parts are even.
 StepSize step_size(const StepSize& box, std::int64_t voxels);
 
-/// Voxels first .. first + size of sample n.
+/// The voxels from (d, h, w), of extent `size`, of sample n.
 struct Step {
   std::int64_t n, d, h, w;
   StepSize size;
   bool begins_column;
 };
 
-/// The steps of `box` (N, D, H, W, C), column by column.
+/// Calls body for the steps of `box` (N, D, H, W, C), column by column.
 template <class Body>
 void for_each_step(const Box& box, const StepSize& size, Body body) {
   if (box.empty()) return;
@@ -47,15 +47,15 @@ void for_each_step(const Box& box, const StepSize& size, Body body) {
               .begins_column = d == box.begin[1]});
 }
 
-/// Plane d of a source is kept in the slot d modulo slots.
+/// A ring of planes: plane d of a source is kept in slot d modulo slots.
 struct PlaneRing {
   std::byte* data;
   std::int64_t slots, plane_bytes;
   std::byte* plane(std::int64_t d) const { return data + (d - floor_div(d, slots) * slots) * plane_bytes; }
 };
 
-/// Row (n, d, h) of a view (N, D, H, W, C) of bf16, voxels counted from w; its channels from `channel` on, `channels`
-/// of them. A row that the view does not hold has no voxels.
+/// Returns row (n, d, h) of a bf16 view (N, D, H, W, C), voxels counted from w, with `channels` channels from `channel`
+/// on. A row outside the view has no voxels.
 VoxelRow row_of(const TensorView& view, std::int64_t n, std::int64_t d, std::int64_t h, std::int64_t w,
                 std::int64_t channel, std::int64_t channels);
 

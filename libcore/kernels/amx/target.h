@@ -1,5 +1,5 @@
-// The instruction sets of this room's routines. They are given to functions, not to files: an inline function of a
-// shared header that a file compiled for AVX-512 would run on processors without.
+// The instruction sets of this folder's routines. They are attributes of functions, not of files: otherwise an inline
+// function of a shared header could be compiled for AVX-512 and run on processors without it.
 #pragma once
 
 #define VOXSHARD_AMX_TARGET __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512vl,avx512bf16")))

@@ -1,4 +1,4 @@
-// The routines of kTiles (routines.h), for the table that tiles.cc makes of them. Requires available().
+// The routines of kTiles (routines.h), which tiles.cc collects in a table. Requires available().
 #pragma once
 
 #include "libcore/kernels/amx/routines.h"

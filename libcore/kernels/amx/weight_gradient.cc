@@ -7,24 +7,24 @@ namespace voxshard::amx {
 namespace {
 
 /// Voxels of a step. The sums of two by two blocks, 108 KiB for 27 taps, are read and written once per step; a small
-/// sample is one step, whose sums never wait in memory.
+/// sample is one step, so its sums never wait in memory.
 constexpr std::int64_t kStepVoxels = 1024, kSmallSampleVoxels = 4096;
-/// Groups of 32 voxels that the taps of a column use while they are in a level-1 cache.
+/// Groups of 32 voxels that the taps of a column use while these are in a level-1 cache.
 constexpr std::int64_t kRoundGroups = 8;
 /// Blocks of a task along Ci and Co: 256 by 256 channels of 27 taps are 7 MB of sums.
 constexpr std::int64_t kTaskBlocks = 16;
-/// Results larger than this are written past the caches: 1.5 x faster for 512 to 512 channels at 8^3.
+/// Results larger than this bypass the caches when written: 1.5 x faster for 512 to 512 channels at 8^3.
 constexpr std::int64_t kCachedBytes = 4 << 20;
-/// The sums of two by two blocks for one tap.
+/// Bytes of the sums of two by two blocks for one tap.
 constexpr std::int64_t kSquareBytes = 4 * kTileBytes;
 constexpr std::int64_t kMostBytes = 32 << 20;
 
 }  // namespace
 
-/// How a plane of x lies in the ring: [block][copy][row][pair of voxels] lines of 16 channels; copy k is moved by k
-/// along W. Where groups do not cross the ends of rows, two copies serve all taps: tap 2 is copy 0 one pair on.
-/// Otherwise there is a copy per tap, and rows follow each other without a gap, so that groups run on over their ends:
-/// rows are of even length there, and what lies behind the last one is zero, as is what d_y does not have.
+/// The layout of a plane of x in the ring: [block][copy][row][pair of voxels] lines of 16 channels; copy k is shifted
+/// by k along W. Where groups do not cross the ends of rows, two copies serve all taps: tap 2 is copy 0 shifted by one
+/// pair. Otherwise there is a copy per tap, and rows follow each other without a gap, so that groups run over their
+/// ends: rows then have even length, and voxels after the last one are zero, as are voxels that d_y lacks.
 struct WeightGradient::Planes {
   bool by_rows;
   std::int64_t row_pairs, groups;  // of a plane of d_y
@@ -34,7 +34,7 @@ struct WeightGradient::Planes {
   std::int64_t tap_offset(std::int64_t h, std::int64_t w) const {
     return h * x_row_pairs * kLineBytes + w % copies * copy_bytes + w / copies * kLineBytes;
   }
-  /// Of group g of a plane, tap 0.
+  /// The byte offset of group g of a plane, tap 0.
   std::int64_t group_offset(std::int64_t g) const {
     const std::int64_t pair = g * kTileRows;
     return (by_rows ? pair / row_pairs * x_row_pairs + pair % row_pairs : pair) * kLineBytes;
@@ -64,7 +64,7 @@ WeightGradient::WeightGradient(const WeightGradientSpec& spec)
 
 std::vector<ChannelRange> WeightGradient::tasks() const {
   const std::int64_t ins = ceil_div(in_blocks(), kTaskBlocks), outs = ceil_div(out_blocks(), kTaskBlocks);
-  // Cut between pairs of blocks, which are multiplied together.
+  // Cuts lie between pairs of blocks, because pairs are multiplied together.
   auto cut = [](std::int64_t blocks, std::int64_t i, std::int64_t parts) {
     return std::min(blocks, ceil_div(blocks, 2) * i / parts * 2);
   };
@@ -86,7 +86,8 @@ WeightGradient::Planes WeightGradient::planes(const StepSize& size) const {
   p.groups = ceil_div(size.h * p.row_pairs, kTileRows);
   p.copies = p.by_rows ? std::min<std::int64_t>(kw, 2) : kw;
   p.x_row_pairs = p.row_pairs + (p.by_rows ? (kw - 1) / 2 : 0);
-  const std::int64_t behind = p.groups * kTileRows - size.h * p.row_pairs;  // lines that the last group reads on
+  const std::int64_t behind =
+      p.groups * kTileRows - size.h * p.row_pairs;  // lines that the last group reads past the end
   p.copy_bytes = (rows * p.x_row_pairs + behind) * kLineBytes;
   p.block_bytes = p.copies * p.copy_bytes;
   return p;
@@ -96,7 +97,7 @@ WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, const
                                                 std::byte* workspace) const {
   Buffers b{};
   b.step = step_size({d_y.extent[1], d_y.extent[2], d_y.extent[3]}, step_voxels);
-  // Columns are as wide as a step or, the last one, what is left.
+  // Columns are as wide as a step; the last one may be narrower.
   const Planes p = planes(b.step), last = planes({1, b.step.h, d_y.extent[3] % b.step.w});
   const std::int64_t ins = range.past_in - range.first_in, outs = range.past_out - range.first_out;
   const std::int64_t groups = b.step.d * std::max(p.groups, last.groups);
@@ -117,7 +118,7 @@ WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, const
 }
 
 WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, const Box& d_y, std::byte* workspace) const {
-  // The step is one that the largest task can afford, so that the order of sums does not depend on the task.
+  // The step is chosen for the largest task, so that the order of sums does not depend on the task.
   const ChannelRange largest{0, kTaskBlocks, 0, kTaskBlocks};
   const bool small = d_y.extent[1] * d_y.extent[2] * d_y.extent[3] <= kSmallSampleVoxels;
   std::int64_t voxels = small ? kSmallSampleVoxels : kStepVoxels;

@@ -4,9 +4,9 @@
 //   for (const ChannelRange& range : grad.tasks())
 //     grad.run({.x = {&x, 1}, .d_y = d_y, .d_w = d_w, .range = range, .workspace = workspace});
 //
-// Both operands are packed once per step and used by all taps: x as pairs of voxels, once per tap along W and moved by
-// it, d_y turned so that voxels lie side by side. Each weight's gradient is one chain of f32 sums over groups of 32
-// voxels, in an order that d_y.box decides and nothing else: not the channels of a task, the strides or the margins.
+// Both operands are packed once per step and used by all taps: x as pairs of voxels, once per tap along W and shifted
+// by it, d_y transposed so that voxels lie side by side. Each weight's gradient is one chain of f32 sums over groups of
+// 32 voxels, in an order that depends on d_y.box alone: not on the channels of a task, the strides or the margins.
 #pragma once
 
 #include <vector>
@@ -30,14 +30,14 @@ class WeightGradient {
 
   std::int64_t in_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
   std::int64_t out_blocks() const { return ceil_div(weights_[4], kTileRows); }
-  /// The ranges of channels to call for, each within 32 MiB of workspace; they cover all weights once.
+  /// The ranges of channels, one per call, each within 32 MiB of workspace; together they cover all weights once.
   std::vector<ChannelRange> tasks() const;
-  /// For a d_y of this box, whose data need not exist.
+  /// Returns the bytes for a d_y of this box, whose data may be null.
   std::int64_t workspace_bytes(const ChannelRange& range, const Box& d_y) const;
   void run(const WeightGradientCall& call) const;
 
  private:
-  /// 16 or fewer channels of a part of x; `first` among all.
+  /// A block of up to 16 channels of a part of x; `first` is its first channel among all parts.
   struct Block {
     std::size_t part;
     std::int64_t channel, channels, first;
@@ -52,7 +52,7 @@ class WeightGradient {
   void read_d_y(const WeightGradientCall& call, const Step& step, const Planes& p, std::byte* to) const;
   void add_step(const WeightGradientCall& call, const Step& step, bool first_step, bool last_step,
                 const Buffers& b) const;
-  /// The sums of two by two blocks, from channel blocks `in` and `out` on, to their place in d_w.
+  /// Writes the sums of two by two blocks, from channel blocks `in` and `out` on, to their place in d_w.
   void write(const WeightGradientCall& call, std::int64_t tap, std::int64_t in, std::int64_t out,
              const std::byte* sums) const;
 

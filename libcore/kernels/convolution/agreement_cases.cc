@@ -12,14 +12,15 @@ Window window(const Dims& kernel, const Dims& stride, const Dims& pad_lo, const 
           .pad_hi = pad_hi};
 }
 
-/// `axes` axes alike.
+/// A window with the same values on all `axes` axes.
 Window cube(int axes, std::int64_t kernel, std::int64_t stride, std::int64_t pad, std::int64_t dilation = 1) {
   const Dims pads = Dims::filled(axes, pad);
   return window(Dims::filled(axes, kernel), Dims::filled(axes, stride), pads, pads, dilation);
 }
 
-/// Sizes are the least that reach the path: one voxel over tiles of 2 and 4 of a transform and over 16 or 32 of AMX,
-/// one channel over blocks of 16 and 32. The reference adds up about a million products for the largest.
+/// Sizes are the smallest that reach the code path: one voxel more than tiles of 2 and 4 of a transform and than 16 or
+/// 32 of AMX, one channel more than blocks of 16 and 32. The reference adds up about a million products for the
+/// largest.
 std::vector<SmallConv> make_small_convs() {
   constexpr auto kForward = ConvPass::kForward, kInputGrad = ConvPass::kInputGrad;
   return {

@@ -1,5 +1,5 @@
-// Before its first use in a process a row of the table of convolutions computes small cases beside the reference: code
-// for an instruction set that this processor runs otherwise than where it was written is then not used.
+// Before its first use in a process, a row of the convolution table computes small cases that are compared with the
+// reference. A kernel whose instruction set behaves differently on this processor is then not used.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,8 +15,8 @@
 namespace voxshard {
 namespace {
 
-/// Values of either sign and a magnitude of [0.5, 1], so that no sum is dominated by few products; of weights in f32
-/// that a bf16 kernel rounds, those that bf16 holds.
+/// Returns values of either sign and a magnitude of [0.5, 1], so that no sum is dominated by few products;
+/// `held_by_bf16` makes f32 values exact in bf16, for weights that a bf16 kernel rounds.
 Tensor random_values(DType dtype, const Shape& shape, std::uint64_t stream, bool held_by_bf16) {
   Tensor t(dtype, shape);
   for (std::int64_t i = 0; i < t.count(); ++i) {
@@ -31,7 +31,7 @@ Tensor random_values(DType dtype, const Shape& shape, std::uint64_t stream, bool
   return t;
 }
 
-/// What was written nowhere is no number.
+/// Returns a tensor full of NaNs, so that elements never written are detected.
 Tensor no_numbers(DType dtype, const Shape& shape) {
   Tensor t(dtype, shape);
   std::memset(t.data(), 0xff, static_cast<std::size_t>(t.bytes()));
@@ -46,7 +46,7 @@ struct Operands {
     held.push_back(std::move(t));
     views.push_back(held.back().view());
   }
-  /// As the inside of a larger buffer, in which there is no number around it.
+  /// Adds it as the inside of a larger buffer that is NaN around it.
   void add_within_margin(const Tensor& t) {
     Box outer = Box::whole(t.shape());
     for (int a = 1; a + 1 < outer.axes(); ++a) outer.set(a, -1, outer.end(a) + 1);
@@ -93,14 +93,14 @@ Tensor result_of(const Kernel& kernel, std::span<const TensorView> inputs, DType
   return out;
 }
 
-/// The sums in f64.
+/// Returns the sums in f64.
 Tensor exact_result(const ConvUse& use, std::span<const TensorView> inputs, const Shape& shape) {
   ConvUse whole = use;
   whole.slices = 1;
   return result_of(*make_conv(KernelSet::kReference, ConvKernel::kReference, whole), inputs, DType::kF64, shape);
 }
 
-/// The products of one result at most; each is 1 or less in magnitude.
+/// Returns the largest number of products of one result; each product is at most 1 in magnitude.
 double products_of(const ConvUse& use, const Shape& d_y) {
   if (use.pass == ConvPass::kWeightGrad) return static_cast<double>(element_count(d_y) / d_y.back());
   const Shape& w = use.weights;
@@ -120,7 +120,7 @@ bool agrees(const ConvRow& row, const fast::SmallConv& c, const ConvUse& use) {
   const double stored = type == DType::kBF16 ? epsilon_of(type) : 0;  // a result in bf16 is rounded once more
   for (std::int64_t i = 0; i < exact.count(); ++i) {
     const double value = exact.as<double>()[i], off = std::abs(load(found.view(), i) - value);
-    if (!(off <= summed + stored * (std::abs(value) + summed))) return false;  // nor does NaN agree
+    if (!(off <= summed + stored * (std::abs(value) + summed))) return false;  // a NaN fails too
   }
   return true;
 }

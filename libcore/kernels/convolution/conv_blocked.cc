@@ -1,5 +1,5 @@
 // The convolutions of kernels/winograd and kernels/amx as kernels of the engine. Both compute blocks of 16 channels and
-// are asked in the same words.
+// have the same call interface.
 #include <algorithm>
 #include <vector>
 
@@ -21,7 +21,7 @@ std::string winograd_code(std::int64_t outputs) {
   return "winograd:f" + std::to_string(outputs) + ":" + winograd::instruction_set();
 }
 
-/// The forward convolution and the input gradient, whose weights are turned.
+/// The forward convolution and the input gradient, whose weights are flipped.
 template <class Convolution>
 class BlockedConv : public Kernel {
  public:
@@ -52,7 +52,7 @@ class BlockedConv : public Kernel {
   }
 
  private:
-  static constexpr std::int64_t kBlocksPerTask = 4;  // several walk the weights in the order of memory
+  static constexpr std::int64_t kBlocksPerTask = 4;  // several blocks read the weights in the order of memory
 
   std::size_t sources_;
   Shape weights_;

@@ -1,5 +1,5 @@
-// A dense layer: the one window of a sample is all of it, so that the samples are the rows of one matrix product: a
-// convolution of 1x1x1 windows along a row of samples. Tensors are used in place where whole samples lie together.
+// A dense layer: a sample has one window that covers it all, so the samples are the rows of one matrix product: a
+// convolution of 1x1x1 windows along a row of samples. Tensors are used in place where whole samples are contiguous.
 #include <vector>
 
 #include "libcore/kernels/convolution/conv_kernels.h"
@@ -8,7 +8,7 @@
 namespace voxshard::fast {
 namespace {
 
-/// The samples `view` holds as (1, 1, 1, N, D * H * W * C) of the same memory.
+/// Views the samples as (1, 1, 1, N, D * H * W * C) of the same memory.
 TensorView rows_of(const TensorView& samples) {
   const Box& box = samples.box;
   const std::int64_t values = box.count() / std::max<std::int64_t>(1, box.extent[0]);
@@ -46,8 +46,8 @@ class DenseConv : public Kernel {
  private:
   struct Product {
     std::vector<TensorView> inputs;
-    TensorView output, result;  // result: the output as samples
-    bool staged = false;        // the result is not where it belongs
+    TensorView output, result;  // result: the output with samples as rows
+    bool staged = false;        // the result is in the workspace, not in the output
     std::int64_t staged_bytes = 0;
   };
 
@@ -94,14 +94,14 @@ class DenseConv : public Kernel {
     return p;
   }
 
-  /// (1, 1, 1, K * Ci, Co) of the same memory.
+  /// Views the weights as (1, 1, 1, K * Ci, Co) of the same memory.
   TensorView plain(const TensorView& weights) const {
     ensure(weights.is_dense(), "weights are dense");
     return dense_view(weights.data, weights.dtype,
                       Box::whole({1, 1, 1, element_count(weights_) / weights_[4], weights_[4]}));
   }
 
-  /// A value per channel of d_x, once per tap.
+  /// The bias, one value per channel of d_x, repeated for each tap.
   template <class Stage>
   TensorView repeated(const TensorView& bias, Stage stage, const std::byte* workspace) const {
     const TensorView all = stage({.dtype = DType::kF32}, Box::whole({element_count(weights_) / weights_[4]}));

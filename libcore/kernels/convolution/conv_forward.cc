@@ -1,5 +1,5 @@
-// The fast forward convolution: one SlabConv; with kernel == stride (the gradient of an up-convolution, patch
-// embedding) a gather of patches and a matrix product, and so with a kernel of 1 that skips voxels.
+// The fast forward convolution: one SlabConv. With kernel == stride (the gradient of an up-convolution, patch
+// embedding), and with a kernel of 1 that skips voxels, it is a gather of patches and a matrix product.
 #include <memory>
 #include <vector>
 
@@ -42,7 +42,7 @@ class ForwardKernel : public Kernel {
   }
 
  private:
-  /// The weights' memory as the SlabConv sees it: (K, Ci, Co) with patches is (1, 1, 1, K * Ci, Co).
+  /// The shape of the weights' memory for the SlabConv: (K, Ci, Co) with patches is (1, 1, 1, K * Ci, Co).
   Shape engine_weights() const {
     const Shape w = lifted_weights(weights_);
     return patches_ ? Shape{1, 1, 1, window_.volume() * w[3], w[4]} : w;
@@ -60,7 +60,7 @@ class ForwardKernel : public Kernel {
             .emit = [=](const TensorView& from) { fill_from(from, y.sub(from.box)); }};
   }
 
-  /// Each slab is put together from all parts.
+  /// Each slab is assembled from all parts.
   SlabIo io_of_parts(const KernelCall& call, const TensorView& y) const {
     std::vector<TensorView> xs;
     for (std::size_t i = 0; i < parts_; ++i) xs.push_back(conv_view(call.inputs[i]));

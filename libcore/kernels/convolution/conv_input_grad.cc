@@ -1,9 +1,9 @@
-// The fast input gradient (= transposed convolution) as forward convolutions with turned weights.
+// The fast input gradient (= transposed convolution) as forward convolutions with flipped weights.
 //
-// With stride s the positions i = s j + r of one phase r read d_y at o = (s j + r + lo - k dil) / s for the taps k that
-// make it whole: a convolution over j with stride 1. Example: kernel 3, stride 2, lo 1: phase 0 has tap 1, phase 1 taps
-// 0 and 2. With kernel == stride all phases are one matrix product (voxels x Co) (Co x K Ci), scattered to their
-// places.
+// With stride s the positions i = s j + r of one phase r read d_y at o = (s j + r + lo - k dil) / s for the taps k for
+// which o is an integer: a convolution over j with stride 1. Example: kernel 3, stride 2, lo 1: phase 0 has tap 1,
+// phase 1 taps 0 and 2. With kernel == stride all phases are one matrix product (voxels x Co) (Co x K Ci), whose rows
+// are scattered to their places.
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -17,7 +17,7 @@ namespace voxshard {
 namespace fast {
 namespace {
 
-/// The positions i = s j + r of d_x.
+/// The phase of the positions i = s j + r of d_x.
 struct Phase {
   Dims offset;                     // r
   std::vector<std::int64_t> taps;  // row-major index of the weights' tap for each tap of `conv`; empty: no tap
@@ -161,7 +161,7 @@ class InputGradKernel : public Kernel {
     const TensorView d_y = conv_view(call.inputs[0]), d_x = conv_view(call.output);
     const TensorView grid = every(d_x, window_.stride, phase.offset);
     Box out = grid.box;
-    if (patches_) {  // the windows that touch d_x
+    if (patches_) {  // the windows that overlap d_x
       for (int a = 0; a < 3; ++a) {
         const std::int64_t s = window_.stride[a], lo = window_.pad_lo[a];
         out.set(a + 1, floor_div(d_x.box.begin[a + 1] + lo, s), floor_div(d_x.box.end(a + 1) - 1 + lo, s) + 1);

@@ -1,5 +1,5 @@
 // Convolutions with kernel == stride (up-convolutions) in bf16 as one product of AMX tiles per slab: each window is a
-// row of K * C values, gathered before or scattered behind the product.
+// row of K * C values, gathered before the product or scattered after it.
 #include <algorithm>
 
 #include "libcore/kernels/amx/convolution.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kRowBytes = 8 << 20;  // of a slab
 
-/// The rows of a box of windows (N, D, H, W, *), some planes, or rows of a plane, of one sample at a time.
+/// The rows of a box of windows (N, D, H, W, *), taken in slabs of one sample: some planes, or some rows of a plane.
 class PatchRows {
  public:
   explicit PatchRows(const ConvUse& use) : window_(use.window.lifted()) {
@@ -110,7 +110,7 @@ class PatchConv : public Kernel {
  private:
   static constexpr std::int64_t kBlocksPerTask = 8;
 
-  /// The windows that a call computes, or that touch d_x.
+  /// The windows that a call computes, or that overlap d_x.
   Box windows(const TensorView& out) const {
     Box box = out.box;
     if (forward_ || box.empty()) return box;
@@ -129,7 +129,7 @@ class PatchConv : public Kernel {
 
   std::int64_t bias_bytes() const { return forward_ ? 0 : aligned_bytes(4 * rows_.weights()[3]); }
 
-  /// A value per channel of d_x, once per tap.
+  /// The bias, one value per channel of d_x, repeated for each tap.
   TensorView repeated(const TensorView& bias, std::byte* to) const {
     const TensorView all = dense_view(to, DType::kF32, Box::whole({rows_.weights()[3]}));
     for (std::int64_t i = 0; i < all.count(); ++i)
@@ -143,7 +143,7 @@ class PatchConv : public Kernel {
   amx::Convolution conv_;
 };
 
-/// The gradient of a product on gathered rows, slabs added in order.
+/// The weight gradient of a product on gathered rows; slabs are added in order.
 class PatchWeightGrad : public Kernel {
  public:
   PatchWeightGrad(const amx::Routines& routines, const ConvUse& use)

@@ -1,4 +1,4 @@
-// A weight gradient of kernels/winograd or kernels/amx, one range of channels after the other, so that the workspace
+// Runs a weight gradient of kernels/winograd or kernels/amx one range of channels after another, so that the workspace
 // stays within its bound.
 #pragma once
 

@@ -1,4 +1,5 @@
-// How a convolution is cut into slabs and where their operands live; the interface and the idea are in conv_slabs.h.
+// The cut of a convolution into slabs, and the memory of their operands; the interface and the idea are in
+// conv_slabs.h.
 //
 // A slab is the whole sample when both sides are used in place, else planes of D (or rows of H) of about 16 MB of
 // scratch. Workspace of a call: bias | packed source | result | reordered weights | scratch of the library, each on 64
@@ -19,7 +20,7 @@ constexpr std::int64_t kSlabBytes = 16 << 20;  // target for packed source + res
 constexpr std::int64_t kMostWorkspace =
     32 << 20;  // with the library's scratch and reordered weights; smaller slabs if need be
 
-constexpr std::int64_t kChannelsPerPack[] = {64, 96};  // multiples of the library's usual blocks, 64 or 48 among them
+constexpr std::int64_t kChannelsPerPack[] = {64, 96};  // multiples of the library's usual blocks, such as 64 or 48
 
 std::int64_t bytes_of(const Box& box, DType type) { return aligned_bytes(box.count() * dtype_bytes(type)); }
 
@@ -29,7 +30,7 @@ Dims voxels_and_channels(const Box& box) { return {box.extent[1], box.extent[2],
 
 SlabConv::SlabConv(const Window& window, const Shape& weights, DType dtype, const Dims& usual)
     : window_(window), weights_(weights) {
-  // One nominal geometry chooses the order of the weights for all.
+  // One nominal geometry determines the order of the weights for all.
   ConvGeometry g{.src = {}, .dst = {usual[0], usual[1], usual[2], weights[4]}, .window = window_, .bias = true};
   for (int a = 0; a < 3; ++a) g.src.push_back((g.dst[a] - 1) * window.stride[a] + window.span(a));
   g.src.push_back(weights[3]);
@@ -84,7 +85,7 @@ SlabConv::Plan SlabConv::make_plan(ConvGeometry g) const {
     auto conv = LibraryConv::forward(g, wanted, false);
     if (conv != nullptr) return {conv, g.compute, !conv->weights().same_as(layout_)};
   }
-  if (g.compute == DType::kBF16) {  // then f32 on converted copies
+  if (g.compute == DType::kBF16) {  // fall back to f32 on converted copies
     g.compute = DType::kF32;
     auto conv = LibraryConv::forward(g, nullptr, false);
     if (conv != nullptr) return {conv, g.compute, true};
@@ -121,7 +122,7 @@ void SlabConv::for_each_slab(const SlabIo& io, const std::function<void(const Bo
       body(sample);
       continue;
     }
-    // Planes of D while one fits, else rows of H of single planes. Fixed by shape.
+    // Slabs are planes of D while one fits, else rows of H of single planes. Fixed by shape.
     Box part = sample;
     part.set(1, sample.begin[1], sample.begin[1] + 1);
     const std::int64_t plane = 4 * (read_box(part).count() / (window_.span(0)) * window_.stride[0] + part.count());
@@ -221,8 +222,8 @@ void SlabConv::run(const SlabIo& io, const std::byte* packed, const TensorView* 
 }
 
 Dims usual_slab(const Window& window, const Shape& over, const Dims& stride) {
-  constexpr int kImages = 4;                 // the axes of (N, H, W, C)
-  constexpr std::int64_t kUsualBlocks = 16;  // that a step cuts a layer into
+  constexpr int kImages = 4;                 // number of axes of (N, H, W, C)
+  constexpr std::int64_t kUsualBlocks = 16;  // blocks that a layer is usually cut into
   if (over.axes() != kImages || window.volume() > 1) return {4, 16, 32};
   return {1, ceil_div(ceil_div(over[1], stride[1]), kUsualBlocks), ceil_div(over[2], stride[2])};
 }

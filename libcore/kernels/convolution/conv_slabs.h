@@ -1,8 +1,8 @@
 // A convolution computed slab by slab through the library: each slab reads a dense source with padding 0, either in
-// place or packed into the workspace (zero where the view holds nothing), and writes in place or is copied out.
+// place or packed into the workspace (zero outside the view), and writes in place or is copied out.
 //
 // The forward convolution, each phase of an input gradient and the matrix product of a patch convolution (kernel ==
-// stride) are all one SlabConv; they differ in how a slab is filled and where it goes.
+// stride) are all one SlabConv; they differ in how a slab is filled and where its result goes.
 #pragma once
 
 #include <functional>
@@ -16,47 +16,48 @@
 
 namespace voxshard::fast {
 
-/// Where one call's data come from and go to. Boxes are (N, D, H, W, C) with one sample; data may be null in planning.
+/// The sources and destinations of one call. Boxes are (N, D, H, W, C) with one sample; data may be null in planning.
 struct SlabIo {
   Box out;         // all samples
   DType out_type;  // of the result
-  /// The dense view of `read` to use in place when it is of type `compute`, or nothing.
+  /// Sets the dense view of `read` for use in place when it is of type `compute`, else returns false.
   std::function<bool(const Box& read, DType compute, TensorView& view)> source;
-  /// Fills the dense view `to`; to.box is what is read.
+  /// Fills the dense view `to`; to.box is the box to read.
   std::function<void(const TensorView& to)> fill;
-  /// The dense view of `slab` to write in place when it is of type `type`, or nothing.
+  /// Sets the dense view of `slab` for writing in place when it is of type `type`, else returns false.
   std::function<bool(const Box& slab, DType type, TensorView& view)> target;
-  /// Takes a finished slab.
+  /// Receives a finished slab.
   std::function<void(const TensorView& from)> emit;
 };
 
 class SlabConv {
  public:
   /// `weights` is (KD, KH, KW, Ci, Co); window.pad_lo may be any integer, pad_hi is not used.
-  ///   usual  D H W of the slabs that the order of the weights is chosen for; others may reorder them at every call
+  ///   usual  D H W of the slabs for which the order of the weights is chosen; others may reorder them at every call
   SlabConv(const Window& window, const Shape& weights, DType dtype, const Dims& usual = {4, 16, 32});
 
   const Dims& kernel() const { return window_.kernel; }
-  /// The library's name of its code for the usual slab.
+  /// The library's name for its code of the usual slab.
   const std::string& code() const { return code_; }
   std::int64_t packed_bytes() const;
-  /// Tasks of some output channels each; 1 where the library's order does not keep them apart.
+  /// The number of tasks, each for some output channels; 1 where the library's order does not keep them apart.
   std::int64_t pack_tasks() const { return pack_tasks_; }
-  /// Output channels of a task.
+  /// The number of output channels of a task.
   std::int64_t pack_channels() const { return weights_[4] / pack_tasks_; }
-  /// The part of `task`; `plain` is at its first output channel, with `strides` in elements for (KD, KH, KW, Ci, Co).
+  /// Packs the part of `task`; `plain` is at its first output channel, with `strides` in elements for (KD, KH, KW, Ci,
+  /// Co).
   void pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed, std::int64_t task) const;
   std::int64_t workspace_bytes(const SlabIo& io) const;
   /// `bias` of any type, may be null; it is repeated until there are Co values.
   void run(const SlabIo& io, const std::byte* packed, const TensorView* bias, std::byte* workspace) const;
-  /// What outputs in `out` read.
+  /// Returns the box that outputs in `out` read.
   Box read_box(const Box& out) const;
 
  private:
   struct Plan {
     std::shared_ptr<const LibraryConv> conv;  // null: the reference
     DType compute = DType::kF32;
-    bool repack = false;  // the library wants another order of weights for this geometry
+    bool repack = false;  // the library needs another order of weights for this geometry
   };
   struct Need {
     std::int64_t src = 0, dst = 0, weights = 0, scratch = 0;
@@ -82,41 +83,43 @@ class SlabConv {
 /// Rounds up to the alignment of workspace parts.
 inline std::int64_t aligned_bytes(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// A kernel of 1 that reads every voxel.
+/// The window of a kernel of 1 that reads every voxel.
 inline Window unit_window() {
   return {.kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
 }
 
-/// A kernel of 1 with a stride: what it reads is gathered, else all that lies between would be copied or packed.
+/// True for a kernel of 1 with a stride. Its input is gathered, otherwise all voxels in between would be copied or
+/// packed.
 inline bool skips_voxels(const Window& window) { return window.volume() == 1 && element_count(window.stride) > 1; }
 
-/// The usual slab of a 1x1 product over the pixels of images (N, H, W, C), of which it sees one in `stride`; else the
-/// usual one of volumes. The library orders such weights by their pixels.
+/// The usual slab of a 1x1 product over the pixels of images (N, H, W, C), of which it reads one in `stride`; else the
+/// usual slab of volumes. The library orders such weights by their pixels.
 Dims usual_slab(const Window& window, const Shape& over, const Dims& stride = {1, 1, 1});
 
-/// Every view enters the convolution kernels as (N, D, H, W, C) with channels counted from 0.
+/// Converts a view to the form of all convolution kernels: (N, D, H, W, C) with channels counted from 0.
 inline TensorView conv_view(const TensorView& view) {
   TensorView v = view.lifted();
   v.box.begin[4] = 0;
   return v;
 }
 
-/// The view of the positions i = step * j + offset along D, H, W, in coordinates j. Example: box 3:8, step 2, offset 0
-/// holds 4 and 6, that is j = 2:4.
+/// Returns the view of the positions i = step * j + offset along D, H, W, in coordinates j. Example: box 3:8, step 2,
+/// offset 0 contains 4 and 6, that is j = 2:4.
 TensorView every(const TensorView& view, const Dims& step, const Dims& offset);
 
-/// The read box of `view` to use in place, if it is dense and of the wanted type.
+/// Sets `part` to `box` of `view` and returns true if it can be used in place: dense and of type `type`.
 bool use_in_place(const TensorView& view, const Box& box, DType type, TensorView& part);
-/// to = from, zero where `from` holds nothing.
+/// to = from, zero outside the box of `from`.
 void fill_from(const TensorView& from, const TensorView& to);
-/// to = the `parts` side by side in the channels, zero where a part holds nothing.
+/// to = the `parts` side by side in the channels, zero outside the box of a part.
 void fill_from_parts(std::span<const TensorView> parts, const TensorView& to);
 
-/// Kernel == stride: each input belongs to one window, so the convolution is a matrix product on rows of K * C values.
+/// True for kernel == stride: each input belongs to one window, so the convolution is a matrix product on rows of K * C
+/// values.
 bool is_patch_window(const Window& window);
-/// rows (.., K * C) of patches <- x, zero where x holds nothing; o in rows.box.
+/// rows (.., K * C) of patches <- x, zero outside the box of x; o in rows.box.
 void gather_patches(const TensorView& x, const Window& window, const TensorView& rows);
-/// x <- rows, for the positions that x holds.
+/// x <- rows, for the positions in the box of x.
 void scatter_patches(const TensorView& rows, const Window& window, const TensorView& x);
 
 }  // namespace voxshard::fast

@@ -1,6 +1,6 @@
 // A convolution in slices of the channels that it computes: each slice is a kernel of its own with its own packed
-// weights, so that a task reads no other's. The forward and the weight gradient slice Co, the input gradient the
-// channels of d_x.
+// weights, so that a task reads only its own weights. The forward convolution and the weight gradient slice Co, the
+// input gradient the channels of d_x.
 #include <algorithm>
 #include <vector>
 
@@ -88,8 +88,8 @@ class SlicedConv : public Kernel {
   }
 
  private:
-  /// Bytes of what is copied through the workspace: kernels want weights, where they are not packed, and weight
-  /// gradients dense.
+  /// Bytes of operands that are copied through the workspace: kernels need dense weights, where these are not packed,
+  /// and dense weight gradients.
   struct Staged {
     std::int64_t weights = 0, output = 0;
   };
@@ -100,7 +100,7 @@ class SlicedConv : public Kernel {
     return staged;
   }
 
-  /// Calls body(slice, its call) for the slices that the output has.
+  /// Calls body(slice, its call) for the slices in the output.
   template <class Body>
   void for_each_slice(const KernelCall& call, Body body) const {
     const int last = call.output.axes() - 1;

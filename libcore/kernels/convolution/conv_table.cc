@@ -1,5 +1,5 @@
-// The rows of the table of convolutions (conv_table.h) and what makes their kernels. To add a kernel: its name in
-// conv_kernel.h and, above those that it replaces, a row for each pass that it computes.
+// The rows of the convolution table (conv_table.h) and the functions that make their kernels. To add a kernel, add its
+// name to conv_kernel.h and, above the rows that it replaces, a row for each pass that it computes.
 #include "libcore/kernels/conv_table.h"
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace {
 bool runs_all(const ConvUse&) { return true; }
 bool runs_floats(const ConvUse& use) { return use.dtype == DType::kF32 || use.dtype == DType::kBF16; }
 
-constexpr std::int64_t kLeastVoxels = 1024;  // of a sample
+constexpr std::int64_t kLeastVoxels = 1024;  // voxels per sample
 
-/// Each slab costs the library as much as some hundred voxels: of small images ours is faster.
+/// Each slab costs the library as much as some hundred voxels, so voxshard's own kernel is faster on small images.
 bool library_weight_grad_pays(const ConvUse& use) {
   return use.over.empty() || element_count(use.over) / (use.over[0] * use.over.back()) >= kLeastVoxels;
 }
-/// Where bf16 is multiplied natively; where it has no fast code ours is faster.
+/// True where bf16 is multiplied natively and the library has fast code; elsewhere voxshard's own kernel is faster.
 bool library_weight_grad_runs(const ConvUse& use) {
   return use.dtype == DType::kBF16 && cpu_has_native_bf16() &&
          fast::make_library_weight_grad(use.window, use.weights, DType::kBF16) != nullptr;
@@ -36,7 +36,7 @@ std::unique_ptr<Kernel> tiled_weight_grad(const ConvUse& use) {
   return fast::make_tiled_weight_grad(use.window, use.weights);
 }
 
-constexpr std::int64_t kMostSumBytes = 8 << 20;  // of f32 sums in a workspace
+constexpr std::int64_t kMostSumBytes = 8 << 20;  // f32 sums in a workspace
 
 /// Large weight gradients are summed in slices of Co one after another, so that the workspace stays below 32 MiB.
 template <std::unique_ptr<Kernel> (*make)(const ConvUse& use)>
@@ -98,11 +98,11 @@ double winograd_growth(const ConvUse& use) {
   return fast::winograd_growth(use, outputs);
 }
 
-constexpr std::int64_t kLeastChannels = 16;  // a block; fewer leave lanes empty
+constexpr std::int64_t kLeastChannels = 16;  // one block; fewer leave lanes empty
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// Where bf16 is multiplied natively direct kernels are faster; where an axis has fewer voxels, of volumes or of
-/// images, transforming the weights outweighs the products saved (tests/bench/winograd_bench.cc).
+/// Direct kernels are faster where bf16 is multiplied natively. Where an axis has fewer voxels than the minimum, for
+/// volumes or for images, transforming the weights outweighs the products saved (tests/bench/winograd_bench.cc).
 bool winograd_pays(const ConvUse& use, std::int64_t least_of_volumes, std::int64_t least_of_images) {
   const Shape w = lifted_weights(use.weights);
   if (use.over.empty() || (use.dtype == DType::kBF16 && cpu_has_native_bf16())) return false;
@@ -129,7 +129,8 @@ constexpr ConvRow winograd2_row(ConvPass pass) {
           .runs = fast::winograd_applies,
           .pays =
               [](const ConvUse& use) {
-                return winograd_pays(use, use.pass == ConvPass::kWeightGrad ? 8 : 12, kNever);  // packs nothing
+                return winograd_pays(use, use.pass == ConvPass::kWeightGrad ? 8 : 12,
+                                     kNever);  // weight gradients pack nothing
               },
           .direct = false,
           .grain = winograd_grain<2>,
@@ -137,7 +138,8 @@ constexpr ConvRow winograd2_row(ConvPass pass) {
           .make = winograd<2>};
 }
 
-/// Fewer channels leave tiles empty: the library's first layer and head are faster (tests/bench/amx_bench.cc).
+/// True from kLeastChannels on: fewer leave tiles empty, and the library's first layer and head are faster
+/// (tests/bench/amx_bench.cc).
 bool amx_pays(const ConvUse& use) {
   const Shape w = lifted_weights(use.weights);
   return std::min(w[3], w[4]) >= kLeastChannels;
@@ -180,13 +182,13 @@ constexpr ConvRow kRows[] = {
     {.kernel = ConvKernel::kReference, .pass = ConvPass::kWeightGrad, .runs = runs_all, .make = reference_weight_grad},
 };
 
-/// What a row is asked about: of a dense layer, which kernels see as one product, that.
+/// Returns the use that rows are queried with: a dense layer is replaced by the matrix product that kernels see.
 ConvUse computed(const ConvUse& use) { return fast::is_dense_layer(use) ? fast::product_of_samples(use) : use; }
 
 bool pays(const ConvRow& row, const ConvUse& use) { return row.pays == nullptr || row.pays(computed(use)); }
 bool runs(const ConvRow& row, const ConvUse& use) { return fast::row_runs(row, use) && conv_is_trusted(row); }
 
-/// The first row of that kernel that computes the use; kAny: of those that pay and have no grain. Null: none.
+/// Finds the first row of that kernel that computes the use; kAny: the first that pays and has no grain. Null: none.
 const ConvRow* find_row(ConvKernel kernel, const ConvUse& use) {
   for (const ConvRow& row : kRows) {
     const bool meant = kernel == ConvKernel::kAny ? row.grain == nullptr && pays(row, use) : row.kernel == kernel;
@@ -200,7 +202,7 @@ constexpr std::int64_t kTransformedChannelsPerSlice = 128;  // each slice transf
 
 bool is_winograd(ConvKernel kernel) { return kernel == ConvKernel::kWinograd4 || kernel == ConvKernel::kWinograd2; }
 
-/// Values that a kernel keeps for the window of one pair of channels.
+/// The number of values that a kernel stores for the window of one pair of channels.
 std::int64_t values_of_window(ConvKernel kernel, const Window& window) {
   if (!is_winograd(kernel)) return window.volume();
   std::int64_t values = 1;

@@ -1,11 +1,11 @@
-// Our own weight gradient: columns of d_y's planes in batches of about 256 voxels, for each batch all taps and channel
-// tiles.
+// Voxshard's own weight gradient: columns of d_y's planes in batches of about 256 voxels, for each batch all taps and
+// channel tiles.
 //
-// Both operands are packed to f32 panels (weight_grad_tile.h) batch by batch, which also takes care of strides, bf16
-// and zero padding; the planes of x that the window spans stay packed while a column is walked plane by plane. With few
-// channels the taps along W lie beside each other in a row of x, (tap, channel), and are taken as one panel: 7 taps of
-// 3 channels are 21 values. Each batch adds its f32 partial sums to sums in the workspace, columns in row-major order
-// of d_y's box: the order of additions is fixed by the block.
+// Both operands are packed to f32 panels (weight_grad_tile.h) batch by batch, which also handles strides, bf16 and zero
+// padding; the planes of x that the window spans stay packed while a column is traversed plane by plane. With few
+// channels the taps along W lie beside each other in a row of x, (tap, channel), and form one panel: 7 taps of 3
+// channels are 21 values. Each batch adds its f32 partial sums to sums in the workspace, columns in row-major order of
+// d_y's box: the order of additions is fixed by the block.
 #include "libcore/kernels/convolution/conv_kernels.h"
 
 #include <algorithm>
@@ -22,12 +22,12 @@ namespace fast {
 namespace {
 
 constexpr std::int64_t kBatchVoxels = 256;    // x and d_y panels of a tile stay in a 32 KB level-1 cache
-constexpr std::int64_t kOutPanelsAtOnce = 2;  // that stay there while all panels of x pass
-constexpr std::int64_t kPanelGap = kTileOut;  // panels a power of two apart would meet in few cache sets
+constexpr std::int64_t kOutPanelsAtOnce = 2;  // d_y panels that stay there while all panels of x are read
+constexpr std::int64_t kPanelGap = kTileOut;  // panels a power of two apart would share few cache sets
 constexpr std::int64_t kNoPlane = std::numeric_limits<std::int64_t>::min();
 
 struct Panels {
-  std::int64_t tile, floats, count;  // channels of a panel, from one panel to the next, how many
+  std::int64_t tile, floats, count;  // channels of a panel, floats from one panel to the next, number of panels
 };
 
 template <std::int64_t kTile>
@@ -35,7 +35,7 @@ void scatter_tiles(const float* values, std::int64_t whole, std::int64_t step, f
   for (std::int64_t c = 0; c < whole; c += kTile, to += step) std::memcpy(to, values + c, sizeof(float) * kTile);
 }
 
-/// The channels of the voxel at `from`, as they lie or in `row`.
+/// Returns the channels of the voxel at `from`, in place or converted in `row`.
 const float* channels_at(const TensorView& view, std::int64_t from, std::int64_t channels, float* row) {
   if (view.dtype == DType::kF32) return view.as<float>() + from;
   if (view.dtype == DType::kBF16) {
@@ -47,7 +47,7 @@ const float* channels_at(const TensorView& view, std::int64_t from, std::int64_t
   return row;
 }
 
-/// One voxel's channels to its place in each panel.
+/// Copies one voxel's channels to its place in each panel.
 void scatter(const float* values, std::int64_t channels, const Panels& to, float* first) {
   const std::int64_t whole = channels / to.tile * to.tile;
   if (to.tile == kTileOut)
@@ -61,7 +61,7 @@ void scatter(const float* values, std::int64_t channels, const Panels& to, float
                 sizeof(float) * static_cast<std::size_t>(channels - whole));
 }
 
-/// Packs `box` of `view` (zero outside of what it holds) as panels [panel][row of H][voxel of W][tile] of one plane.
+/// Packs `box` of `view` (zero outside the view) as panels [panel][row of H][voxel of W][tile] of one plane.
 ///   row  scratch for the channels of a voxel
 void pack_panels(const TensorView& view, const Box& box, const Panels& to, float* row, float* panels) {
   const std::int64_t channels = box.extent[4];
@@ -69,7 +69,7 @@ void pack_panels(const TensorView& view, const Box& box, const Panels& to, float
   if (held.count() < box.count() || channels % to.tile != 0) std::fill(panels, panels + to.count * to.floats, 0.0F);
   if (held.empty()) return;
   const bool as_it_lies = to.tile == channels && view.dtype == DType::kF32 && view.strides[3] == channels;
-  Box starts = held;  // of the rows of W
+  Box starts = held;  // first voxels of the rows along W
   starts.set(3, held.begin[3], held.begin[3] + 1);
   for_each_row(starts, [&](const Dims& at) {
     std::int64_t from = offset_at(view, at);
@@ -135,9 +135,9 @@ class TiledWeightGrad : public Kernel {
 
  private:
   struct Batch {
-    std::int64_t rows, voxels;               // of d_y; voxels cuts rows that are longer than a batch
+    std::int64_t rows, voxels;               // of d_y; `voxels` cuts rows that are longer than a batch
     std::int64_t y_panel, x_panel, x_plane;  // floats of the packed panels, and of all of a plane of x
-    std::int64_t y_panels, x_planes;         // how many
+    std::int64_t y_panels, x_planes;         // numbers of panels and planes
     std::int64_t y_floats() const { return y_panels * y_panel; }
     std::int64_t x_floats() const { return x_planes * x_plane; }
   };
@@ -174,10 +174,10 @@ class TiledWeightGrad : public Kernel {
   std::int64_t tap_floats() const { return panel_rows_ * kTileOut; }
   std::int64_t sum_floats() const { return window_.kernel[0] * out_panels_ * in_panels_ * taps_ * tap_floats(); }
 
-  /// The planes of d_y in a column of rows and voxels, one after the other.
+  /// Adds the planes of d_y in a column of rows and voxels, one after the other.
   void add_column(const TensorView& x, const TensorView& d_y, const Box& column, const Batch& b,
                   const Buffers& to) const {
-    std::vector<std::int64_t> held(static_cast<std::size_t>(b.x_planes), kNoPlane);  // by place: the plane of x
+    std::vector<std::int64_t> held(static_cast<std::size_t>(b.x_planes), kNoPlane);  // the plane of x in each place
     Box read = column;
     read.set(4, 0, weights_[3]);
     for (int a = 1; a < 3; ++a) {
@@ -204,7 +204,8 @@ class TiledWeightGrad : public Kernel {
     }
   }
 
-  /// Adds what one plane of x gives for the outputs in `part` to the sums [kd][out panel][in panel][tap][row][16].
+  /// Adds the products of one plane of x with the outputs in `part` to the sums [kd][out panel][in
+  /// panel][tap][row][16].
   void add_plane(const float* x_panels, const Box& part, std::int64_t kd, const Batch& b, const Buffers& to) const {
     const std::int64_t x_row = read_extent(2, part.extent[3]) * tile_in_, panel = in_panels_ * taps_ * tap_floats();
     const std::int64_t taps_w = taps_ / window_.kernel[1];
@@ -232,7 +233,7 @@ class TiledWeightGrad : public Kernel {
 
   void write(const float* sums, const TensorView& d_w) const {
     const std::int64_t ci = weights_[3], co = weights_[4], taps = window_.kernel[1] * window_.kernel[2];
-    const std::int64_t taps_of_row = taps / taps_;  // folded ones
+    const std::int64_t taps_of_row = taps / taps_;  // taps folded into a row
     for (std::int64_t kd = 0; kd < window_.kernel[0]; ++kd)
       for (std::int64_t o = 0; o < out_panels_; ++o)
         for (std::int64_t i = 0; i < in_panels_; ++i)
@@ -250,11 +251,11 @@ class TiledWeightGrad : public Kernel {
             }
   }
 
-  Window whole_, window_;  // as given; over what is packed
+  Window whole_, window_;  // as given; relative to the packed planes
   Shape weights_;
   bool folds_;                         // the taps along W are rows of one panel
-  std::int64_t tile_in_, panel_rows_;  // channels of a voxel of a panel, and rows of its sums
-  std::int64_t taps_;                  // of a plane, those that are rows counting once
+  std::int64_t tile_in_, panel_rows_;  // channels per voxel in a panel, and rows of its sums
+  std::int64_t taps_;                  // taps of a plane; folded ones count once
   std::int64_t in_panels_, out_panels_;
 };
 

@@ -1,5 +1,5 @@
 // The library's weight gradient, for CPUs that multiply bf16: slabs of about 8 planes of D (or of rows of H), one
-// sample at a time, each slab's f32 gradient added in order to the sum of those before it.
+// sample at a time; each slab's f32 gradient is added, in order, to the sum of the earlier ones.
 //
 // Slabs bound the library's scratch (it grows with the number of voxels) and fix the order of additions by shape.
 #include <algorithm>
@@ -79,7 +79,7 @@ class LibraryWeightGrad : public Kernel {
       }
       std::byte *own = rest + n.x + n.y, *scratch = own + n.own;
       float* result = first ? sum : addend;
-      if (n.own > 0) {  // the library wants another order for this slab
+      if (n.own > 0) {  // the library needs another order for this slab
         conv->run_weight_grad(src.data, grad.data, own, scratch);
         layout_.repack(conv->weights(), own, result);
       } else {

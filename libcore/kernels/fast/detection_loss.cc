@@ -1,8 +1,9 @@
 // Focal and Huber loss, 64 numbers at a time; f32 or bf16 in, computed in f32, summed in f64 with one accumulator per
-// lane. The formulas are those of the reference. Other types go there.
+// lane. The formulas are those of the reference, which handles all other types.
 //
-// Every logit of a position gets a signed weight: -(1 - alpha) for a class that is not the anchor's, alpha for the one
-// that is, 0 where the anchor is ignored; so z is the logit with the sign of its weight, and the loops have no branch.
+// Every logit of a position gets a signed weight: -(1 - alpha) for a class other than the anchor's, alpha for the
+// anchor's class, 0 where the anchor is ignored; so z is the logit with the sign of its weight, and the loops have no
+// branch.
 #include "libcore/kernels/detection_loss.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ const std::int32_t* targets_at(const TensorView& targets, Dims at) {
   return targets.as<std::int32_t>() + offset_at(targets, at);
 }
 
-/// The signed weight of each logit of a position; returns how many anchors have a class.
+/// Computes the signed weight of each logit of a position; returns the number of anchors with a class.
 std::int64_t weigh(const std::int32_t* targets, std::int64_t anchors, const DetectionLossSpec& spec, Row& weights) {
   std::int64_t positives = 0;
   for (std::int64_t a = 0; a < anchors; ++a) {
@@ -46,7 +47,7 @@ std::int64_t weigh(const std::int32_t* targets, std::int64_t anchors, const Dete
   return positives;
 }
 
-/// What the focal loss of a logit is made of, see the reference.
+/// The terms of the focal loss of a logit, see the reference.
 struct Focal {
   float q, p;   // 1 - p and p
   float s;      // -log p

@@ -22,21 +22,21 @@ constexpr std::pair<dnnl::cpu_isa, const char*> kLibrarySets[] = {{dnnl::cpu_isa
                                                                   {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
                                                                   {dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"}};
 
-/// The library's name of each InstructionSet.
+/// The library's constant for each InstructionSet.
 constexpr dnnl::cpu_isa kLimits[] = {dnnl::cpu_isa::avx2, dnnl::cpu_isa::avx512_core, dnnl::cpu_isa::avx512_core_bf16,
                                      dnnl::cpu_isa::avx512_core_amx};
 
-/// True where the user limits the library by its own variable to what `limit` holds already.
+/// True when the user already limits the library to a subset of `limit` by its own variable.
 bool limits_itself_within(dnnl::cpu_isa limit) {
   const char* own = std::getenv("ONEDNN_MAX_CPU_ISA");
   if (own == nullptr) own = std::getenv("DNNL_MAX_CPU_ISA");  // its older name
   if (own == nullptr) return false;
-  for (const auto& [set, name] : kLibrarySets)  // a set is its bits and those of all sets in it
+  for (const auto& [set, name] : kLibrarySets)  // a set's value contains the bits of all its subsets
     if (lower_case(own) == name) return (static_cast<int>(set) & ~static_cast<int>(limit)) == 0;
   return false;
 }
 
-/// Tells the library, which takes one limit and before its first use only, what instruction_set() allows.
+/// Passes the limit of instruction_set() to the library, which accepts only one limit and only before its first use.
 void set_limit() {
   if (instruction_set() == instruction_sets().back()) return;
   const dnnl::cpu_isa limit = kLimits[static_cast<int>(instruction_set())];

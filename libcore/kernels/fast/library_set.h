@@ -1,9 +1,9 @@
-// Which instruction set oneDNN takes: the one in force (base/cpu.h) or less. What it then is, kernels/conv.h says.
+// Limits the instruction set of oneDNN to the one in force (base/cpu.h). kernels/conv.h reports the set that results.
 #pragma once
 
 namespace voxshard::fast {
 
-/// Tells oneDNN the limit, once; comes before every other call that lets it look at the processor. Errors: those of
+/// Passes the limit to oneDNN, once; must precede every other call that lets it inspect the processor. Errors: those of
 /// instruction_set().
 void limit_library();
 

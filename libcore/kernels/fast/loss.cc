@@ -63,7 +63,7 @@ void for_each_piece(const Box& box, Body body) {
   });
 }
 
-/// The labels of a piece, -1 where ignored and behind its end.
+/// Reads the labels of a piece; -1 where ignored and past its end.
 void read_labels(const TensorView& labels, Dims at, std::int64_t count, std::int64_t classes, std::int32_t* out) {
   at[4] = labels.box.begin[4];
   const std::int32_t* from = labels.as<std::int32_t>() + offset_at(labels, at);

@@ -1,4 +1,4 @@
-// With library_set.cc the only file that includes oneDNN. Rules learnt from its traps (see onednn.h for the interface):
+// Only this file and library_set.cc include oneDNN. Rules that avoid its pitfalls (see onednn.h for the interface):
 // dense plain descriptors only, algorithm direct only (Winograd breaks integer equality), user scratchpads, one thread
 // per primitive.
 //
@@ -22,8 +22,8 @@ namespace {
 
 using dnnl::memory;
 
-/// The library keeps the code of so many primitives beyond those that kernels hold: the reorders of each step's
-/// weights. Its own limit, 1024, keeps tens of MiB of plans that are gone.
+/// The library caches the code of this many primitives beyond those that kernels hold: the reorders of each step's
+/// weights. Its default, 1024, keeps tens of MiB for plans that no longer exist.
 constexpr int kCachedPrimitives = 128;
 
 dnnl::engine make_engine() {
@@ -32,7 +32,7 @@ dnnl::engine make_engine() {
   return {dnnl::engine::kind::cpu, 0};
 }
 
-/// Every primitive and every operand passes here before it is made, so the library runs on the calling thread alone.
+/// Every primitive and every operand calls this before it is made, so the library runs on the calling thread alone.
 const dnnl::engine& engine() {
   static const dnnl::engine cpu = make_engine();
   thread_local const bool pinned = (omp_set_num_threads(1), true);
@@ -49,7 +49,7 @@ memory::data_type library_type(DType type) {
   return type == DType::kBF16 ? memory::data_type::bf16 : memory::data_type::f32;
 }
 
-// Versions 2 (Debian 12) and 3 (Debian 13) differ in how a primitive is described and how a descriptor is asked.
+// Versions 2 (Debian 12) and 3 (Debian 13) differ in how primitives are described and descriptors queried.
 #if DNNL_VERSION_MAJOR >= 3
 std::size_t rank_of(const memory::desc& desc) { return desc.get_dims().size(); }
 #else
@@ -58,7 +58,7 @@ std::size_t rank_of(const memory::desc& desc) { return desc.dims().size(); }
 
 bool is_planar(const Window& w) { return w.kernel[0] == 1 && w.stride[0] == 1; }
 
-/// (D, H, W, C) -> the library's logical order, D as batch when planar.
+/// Converts (D, H, W, C) to the library's logical order, with D as batch when planar.
 memory::desc activation(const Dims& e, DType type, bool planar) {
   if (planar) return {{e[0], e[3], e[1], e[2]}, library_type(type), memory::format_tag::nhwc};
   return {{1, e[3], e[0], e[1], e[2]}, library_type(type), memory::format_tag::ndhwc};
@@ -80,7 +80,7 @@ memory::dims window_dims(const Dims& values, bool planar, std::int64_t less = 0)
   return d;
 }
 
-/// The library's code that is slower than ours would be: its reference, and im2col with a large scratch.
+/// True for library code that is slower than voxshard's own: its reference, and im2col with a large scratch.
 bool is_slow(const std::string& name) {
   return name.find("ref") != std::string::npos || name.find("gemm") != std::string::npos;
 }
@@ -105,7 +105,7 @@ struct LibraryConv::Impl {
 };
 
 Dims ConvGeometry::key() const {
-  // dst, Co and Ci are fixed by the kernel that keys on this, so the source extent and the types remain.
+  // The owner of this key fixes dst, Co and Ci, so the source extent and the types remain.
   return {src[0],
           src[1],
           src[2],
@@ -124,7 +124,7 @@ void WeightsLayout::pack(const void* plain, DType type, const Dims& extents, con
 
 namespace {
 
-/// Outputs [first, first + channels) of all others' axes.
+/// The descriptor of outputs [first, first + channels) within that of all outputs.
 memory::desc channels_of(const memory::desc& all, memory::dims extents, std::int64_t first, std::int64_t channels) {
   memory::dims offsets(extents.size(), 0);
   extents[0] = channels;

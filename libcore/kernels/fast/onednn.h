@@ -1,5 +1,5 @@
-// All that voxshard asks of oneDNN 2.6: a convolution of one dense sample with padding 0, its weight gradient, and the
-// library's own order of weights. Nothing of the library's types shows here.
+// All uses of oneDNN 2.6 in voxshard: a convolution of one dense sample with padding 0, its weight gradient, and the
+// library's own order of weights. None of the library's types appear here.
 //
 //   auto conv = LibraryConv::forward(geometry, nullptr);               // null: the library has no fast code for this
 //   conv->weights().pack(w, DType::kF32, extents, strides, packed);    // once per step
@@ -37,10 +37,10 @@ class WeightsLayout {
   bool same_as(const WeightsLayout& other) const;
   /// Writes plain weights; `extents` (KD, KH, KW, Ci, Co) and `strides` in elements describe `plain`.
   void pack(const void* plain, DType type, const Dims& extents, const Dims& strides, void* packed) const;
-  /// Whether `channels` outputs from a multiple of `channels` on can be packed alone.
+  /// True when `channels` outputs beginning at a multiple of `channels` can be packed alone.
   bool keeps_apart(const Dims& extents, std::int64_t channels) const;
-  /// The same for outputs [first, first + channels), beside what others write. `plain` is at the first, `extents` are
-  /// of all.
+  /// Packs outputs [first, first + channels) beside those that others write. `plain` is at the first, `extents` are of
+  /// all.
   void pack_channels(const void* plain, DType type, const Dims& extents, const Dims& strides, void* packed,
                      std::int64_t first, std::int64_t channels) const;
   /// Writes packed weights as dense f32 (KD, KH, KW, Ci, Co).
@@ -69,7 +69,7 @@ class LibraryConv {
 
   const WeightsLayout& weights() const;
   std::int64_t scratch_bytes() const;
-  /// The library's name of its code, for example "jit:avx2".
+  /// The library's name for its code, for example "jit:avx2".
   const char* name() const;
   /// May run on several threads at once, each with its own scratch (64-byte aligned).
   void run_forward(const void* src, const void* weights, const float* bias, void* dst, void* scratch) const;

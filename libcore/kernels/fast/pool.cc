@@ -14,13 +14,13 @@
 namespace voxshard::fast {
 namespace {
 
-/// A partner of a voxel along one axis: the tap k and the other side's global coordinate.
+/// A voxel on the other side of a window along one axis: the tap k and that voxel's global coordinate.
 struct Partner {
   std::int64_t tap, at;
 };
 using Partners = std::vector<std::vector<Partner>>;  // one list per coordinate of the box
 
-/// For the outputs in `box`: the taps whose input lies inside the global tensor.
+/// Lists, for the outputs in `box`, the taps whose input lies inside the global tensor.
 Partners inputs_of(const Box& box, int axis, const Window& window, std::int64_t global) {
   Partners lists;
   for (std::int64_t o = box.begin[axis + 1]; o < box.end(axis + 1); ++o) {
@@ -33,7 +33,7 @@ Partners inputs_of(const Box& box, int axis, const Window& window, std::int64_t 
   return lists;
 }
 
-/// For the inputs in `box`: the taps whose output lies in `outputs`, outputs ascending.
+/// Lists, for the inputs in `box`, the taps whose output lies in `outputs`, outputs ascending.
 Partners outputs_of(const Box& box, int axis, const Window& window, const Box& outputs) {
   Partners lists;
   for (std::int64_t i = box.begin[axis + 1]; i < box.end(axis + 1); ++i) {

@@ -21,7 +21,7 @@ std::vector<double> dense_doubles(const TensorView& view, const Box& box) {
   return values;
 }
 
-/// The same for several views side by side in the channels; box has all of them.
+/// Returns the same for several views side by side in the channels; box has all of them.
 std::vector<double> dense_doubles(std::span<const TensorView> parts, const Box& box) {
   std::vector<double> values(static_cast<std::size_t>(box.count()), 0.0);
   const TensorView dense = dense_view(values.data(), DType::kF64, box);
@@ -39,7 +39,7 @@ std::vector<double> dense_doubles(std::span<const TensorView> parts, const Box& 
   return values;
 }
 
-/// What the outputs in `y` read: spatial axes by the window, N as in y, channels as in x.
+/// The box that the outputs in `y` read: spatial axes by the window, N as in y, channels as in x.
 Box read_box(const Box& y, const Box& x, const Window& window) {
   Box read = y;
   for (int a = 0; a < 3; ++a) {
@@ -56,7 +56,7 @@ void add_scaled(double* sum, const double* row, double scale, std::int64_t count
   for (std::int64_t j = 0; j < count; ++j) sum[j] += scale * row[j];
 }
 
-/// The sum of a[i] * b[i], in eight strands: one would wait for each addition.
+/// The sum of a[i] * b[i], in eight strands: with one each addition would wait for the previous one.
 double dot(const double* a, const double* b, std::int64_t count) {
   constexpr std::int64_t kStrands = 8;
   double strands[kStrands] = {};

@@ -50,7 +50,7 @@ void load_at(const TensorView& view, Dims at, Row& row) {
 
 Row row_of(const TensorView& view) { return Row(static_cast<std::size_t>(view.extent().back())); }
 
-/// (anchors with a class + 1) * groups of the group of sample n.
+/// Returns (anchors with a class + 1) * groups for the group of sample n.
 double normaliser(const TensorView& sums, std::int64_t n, const DetectionLossSpec& spec) {
   const std::int64_t row = (spec.group_of(n) - sums.box.begin[0]) * sums.strides[0];
   return (load(sums, row + 2) + 1) * static_cast<double>(spec.groups);

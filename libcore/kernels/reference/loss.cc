@@ -23,7 +23,7 @@ std::int64_t label_at(const TensorView& labels, Dims at, const LossSpec& spec) {
   return label >= 0 && label < spec.classes ? label : -1;
 }
 
-/// Logits -> probabilities in place; returns log(sum exp(logits)).
+/// Converts logits to probabilities in place; returns log(sum exp(logits)).
 double softmax(Row& p) {
   const double top = *std::max_element(p.begin(), p.end());
   double total = 0;
@@ -32,7 +32,7 @@ double softmax(Row& p) {
   return top + std::log(total);
 }
 
-/// -log p_label, or what smoothing and weights make of it.
+/// -log p_label, with label smoothing and class weights.
 double cross_entropy(const Row& logit, double normaliser, std::size_t label, const LossSpec& spec) {
   double value = (1 - spec.smoothing) * spec.weight_of(label) * (normaliser - logit[label]);
   if (spec.smoothing > 0)
@@ -41,7 +41,8 @@ double cross_entropy(const Row& logit, double normaliser, std::size_t label, con
   return value;
 }
 
-/// What cross_entropy asks of each class: its derivative by logit c is p_c times their sum, less that of c.
+/// The weighted target of each class in cross_entropy: its derivative by logit c is p_c times the targets' sum, minus
+/// that of c.
 Row wanted(std::int64_t label, const LossSpec& spec) {
   Row share(static_cast<std::size_t>(spec.classes), 0.0);
   if (label < 0) return share;

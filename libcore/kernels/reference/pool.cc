@@ -1,7 +1,7 @@
 // Pooling and nearest up-sampling, one row of channels at a time, straight from the definitions in pool.h.
 //
-// Gradients are in gather form: each d_x element asks which windows cover it. Example: kernel 3, stride 2, pad 1: input
-// 3 is read by outputs o with 2 o - 1 + k = 3, that is o = 2 (k = 0) and o = 1 (k = 2).
+// Gradients are in gather form: each d_x element visits the windows that cover it. Example: kernel 3, stride 2, pad 1:
+// input 3 is read by outputs o with 2 o - 1 + k = 3, that is o = 2 (k = 0) and o = 1 (k = 2).
 #include "libcore/kernels/pool.h"
 
 #include <vector>

@@ -5,7 +5,7 @@
 //   a patch d       row i is the polynomial M(x) / (x - x_i) applied to d, infinity M(x)
 //   weights g       (g0 + x_i g1 + x_i^2 g2) / N_i, infinity g2
 //   outputs y_k     sum of x_i^k m_i, infinity adds to the last
-//   a gradient g    g0 + x_i g1 + ..., infinity the last; its sums are divided by N_i when they are transformed back
+//   a gradient g    g0 + x_i g1 + ..., infinity the last; its sums are divided by N_i on the transform back
 // Source: A. Lavin, S. Gray, Fast algorithms for convolutional neural networks, CVPR 2016; B. Barabasz et al., Error
 // analysis and improving the accuracy of Winograd convolution, ACM TOMS 46 (2020), on the choice of points.
 #if defined(LIBCORE_KERNELS_WINOGRAD_AXIS_TRANSFORMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -147,13 +147,13 @@ struct Sums4 {
   }
 };
 
-/// An axis without kernel.
+/// The identity, for an axis without kernel.
 struct Bare {
   static constexpr int kFrom = 1, kTo = 1;
   static HWY_INLINE void Apply(const Floats* d, Floats* o) { o[0] = d[0]; }
 };
 
-/// The transforms of one kind by the number of inputs of an axis, and how many values they read and give.
+/// The transforms of one kind by the number of inputs of an axis, and the numbers of values that they read and write.
 template <class OfSix, class OfFour>
 struct ByInputs {
   using Six = OfSix;

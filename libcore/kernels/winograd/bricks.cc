@@ -3,7 +3,7 @@
 namespace voxshard::winograd {
 namespace {
 
-/// Planes of `tiles` tiles, whose voxels along H and W `extent` counts.
+/// Planes of `tiles` tiles, whose voxels along H and W are counted by `extent`.
 Planes planes_of(const TileForm& form, const int* tiles, std::int64_t blocks,
                  std::int64_t (*extent)(const TileForm& form, int axis, std::int64_t tiles)) {
   return {.data = nullptr,
@@ -18,7 +18,7 @@ Planes planes_of(const TileForm& form, const int* tiles, std::int64_t blocks,
 Dims brick_of(const TileForm& form, std::int64_t most_tiles) {
   Dims brick = {1, 1, 1};
   while (2 * brick[0] * brick[1] * brick[2] <= most_tiles) {
-    int axis = 2;  // the shortest, W before H before D
+    int axis = 2;  // the shortest axis, W before H before D
     for (int a = 1; a >= 0; --a)
       if (brick[a] < brick[axis] && form.inputs[a] > 1) axis = a;
     brick[axis] *= 2;

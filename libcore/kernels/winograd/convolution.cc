@@ -62,7 +62,7 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
       }
       for (std::int64_t k = 0; k < count; ++k)
         transform_weights(form_, tap_values[k][0], square + k * kLanesPerBlock, kPositionFloats, scratch);
-      for (std::int64_t p = 0; p < form_.positions(); ++p)  // runs of 1 KB: lines one by one would each wait for memory
+      for (std::int64_t p = 0; p < form_.positions(); ++p)  // in runs of 1 KB: single lines would each wait for memory
         std::memcpy(to + (p * channels + k0) * kLanesPerBlock, square + p * kPositionFloats,
                     sizeof(float) * static_cast<std::size_t>(count * kLanesPerBlock));
     }

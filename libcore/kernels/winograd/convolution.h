@@ -1,12 +1,12 @@
-// The Winograd form of a convolution and of its input gradient, which is a convolution with turned weights.
+// The Winograd form of a convolution and of its input gradient, which is a convolution with flipped weights.
 //
 //   const Convolution conv({.window = w, .weights = {3, 3, 3, 64, 64}, .tile = {4, 4, 4}});
 //   for (b = 0; b < conv.out_blocks(); ++b) conv.pack(weights, b, b + 1, packed);      // a task each
 //   conv.run({.src = {&x, 1}, .dst = y, .packed = packed, .workspace = workspace});    // any box of y, any blocks
 //
-// Tiles begin on global multiples of grain(), and every result is the same chain of operations in its tile: a voxel has
-// the same bits in whatever box, task and margin buffer it is computed, on AVX2 and on AVX-512, as long as the call is
-// given read_box(). A box off the grain costs the tiles that hang over its border.
+// Tiles begin on global multiples of grain(), and every result is the same chain of operations in its tile. A voxel has
+// the same bits for every box, task and margin buffer, on AVX2 and on AVX-512, as long as the call is given read_box().
+// A box off the grain costs the tiles that extend beyond its border.
 #pragma once
 
 #include "libcore/kernels/blocked_conv.h"
@@ -38,9 +38,9 @@ class Convolution {
   /// packed_bytes()). `weights` has the whole shape, any type and strides, the last axis
   /// contiguous.
   void pack(const TensorView& weights, std::int64_t first, std::int64_t past, std::byte* packed) const;
-  /// At most 32 MiB up to 896 source channels; for a destination with the channels of this box.
+  /// Returns at most 32 MiB up to 896 source channels; for a destination with the channels of this box.
   std::int64_t workspace_bytes(const Box& dst) const;
-  /// What a call for the box `dst` reads; it must be given all that exists of it, else the bits differ.
+  /// Returns the box that a call for the box `dst` reads; it must be given all of it that exists, else the bits differ.
   Box read_box(const Box& dst) const { return patch_box(dst, form_, window_, in_.channels()); }
   void run(const ConvolutionCall& call) const;
 

@@ -17,7 +17,7 @@ double square_norm(const Row& row) {
   return sum;
 }
 
-/// The coefficients of the product of (x - p) over the points but one; `without` -1: over all.
+/// The coefficients of the product of (x - p) over all points but number `without`; -1: over all.
 Row polynomial(const Row& points, int without) {
   Row product = {1};
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -32,7 +32,7 @@ Row polynomial(const Row& points, int without) {
   return product;
 }
 
-/// A row per transformed product, as axis_transforms-inl.h writes them.
+/// The transforms as matrices with a row per transformed product, as axis_transforms-inl.h writes them.
 struct Transforms {
   std::vector<Row> patch, weights, outputs;
 
@@ -57,7 +57,8 @@ struct Transforms {
   }
 };
 
-/// Results are taken from `last`, of operands that `first` and the patch transform made; each has `products`.
+/// The growth when `last` makes results of `products` products each from operands that `first` and the patch transform
+/// made.
 double growth(const std::vector<Row>& patch, const std::vector<Row>& first, const std::vector<Row>& last,
               double products) {
   double most = 0;

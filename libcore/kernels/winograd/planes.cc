@@ -1,6 +1,6 @@
 // The transforms along D, between a tensor and planes: whole rows of voxels at a time, so that memory is read and
-// written in its order, each voxel once. A row that lies inside of its tensor is read in place, else it is gathered
-// with zeros first.
+// written in order, each voxel once. A row that lies inside its tensor is read in place, otherwise it is first gathered
+// with zeros.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "libcore/kernels/winograd/planes.cc"
 #include <hwy/foreach_target.h>
@@ -41,7 +41,7 @@ HWY_INLINE void StoreBFloats(Floats value, std::uint16_t* to) {
   hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, hn::IfThenElse(nan, quiet, rounded))), half, to);
 }
 
-/// `planes` rows of voxels [plane][w][16] from plane d, row h on, with zeros where there is nothing.
+/// Gathers `planes` rows of voxels [plane][w][16] from plane d, row h on, with zeros for missing voxels.
 void GatherRows(const TileVoxels& from, int d, int planes, int h, std::int64_t width, std::int64_t channel, float* to) {
   const std::int64_t count = std::min(kBlock, from.channels - channel);
   std::memset(to, 0, sizeof(float) * static_cast<std::size_t>(planes * width * kBlock));

@@ -1,5 +1,5 @@
 // The products, position by position: small matrix products held in registers (registers-inl.h). Each result is one
-// chain of fused multiply-adds in ascending order, whatever the rows and blocks of a step are.
+// chain of fused multiply-adds in ascending order, for any rows and blocks of a step.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "libcore/kernels/winograd/products.cc"
 #include <hwy/foreach_target.h>

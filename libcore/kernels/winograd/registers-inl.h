@@ -48,7 +48,7 @@ struct Registers {
     }
   }
 
-  /// to[r][16] += the sums (= when `first`), blocks a step apart.
+  /// to[r][16] += the sums (= when `first`), blocks block_step apart.
   HWY_INLINE void AddTo(float* to, std::int64_t block_step, bool first) const {
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r)
@@ -63,7 +63,7 @@ struct Registers {
   }
 };
 
-/// `rows` is in 1 .. kRows: runs the body for exactly that number, at compile time.
+/// Runs the body with `rows`, in 1 .. kRows, as a compile-time constant.
 template <int kRows, template <int> class Body, class... Args>
 HWY_INLINE void WithRows(std::int64_t rows, const Args&... args) {
   if constexpr (kRows > 1) {
@@ -72,7 +72,7 @@ HWY_INLINE void WithRows(std::int64_t rows, const Args&... args) {
   Body<kRows>::Run(args...);
 }
 
-/// Splits `count` rows in equal steps of at most `most`.
+/// Splits `count` rows into equal steps of at most `most`.
 template <class Step>
 HWY_INLINE void ForEachStep(std::int64_t count, std::int64_t most, Step step) {
   const std::int64_t steps = (count + most - 1) / most;

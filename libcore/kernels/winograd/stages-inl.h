@@ -19,7 +19,7 @@ struct FromFloats {
   HWY_INLINE Floats operator()(std::int64_t offset) const { return hn::LoadU(FloatTag(), data + offset); }
 };
 
-/// Where lines of values lie: `outer` x `inner` lines, values of a line `step` apart.
+/// The layout of lines of values: `outer` x `inner` lines, values of a line `step` apart.
 struct Lines {
   std::int64_t outer, inner, step;
 };

@@ -27,7 +27,7 @@ TileForm form_of(const Window& window, const Dims& tile) {
 
 Box patch_box(const Box& out, const TileForm& form, const Window& window, std::int64_t channels) {
   Box read = out;
-  const int last = out.axes() - 1, lifted = 4 - last;  // axes that a 2-D box does not have
+  const int last = out.axes() - 1, lifted = 4 - last;  // axes missing from a 2-D box
   for (int a = lifted; a < 3; ++a) {
     const int axis = a + 1 - lifted, m = form.outputs[a];
     const std::int64_t first = floor_div(out.begin[axis], m) * m - window.lifted().pad_lo[a];

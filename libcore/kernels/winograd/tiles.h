@@ -1,7 +1,8 @@
-// Where tiles lie: on multiples of their size in global coordinates, in bricks that one round of transforms and
+// The positions of tiles: on multiples of their size in global coordinates, in bricks that one round of transforms and
 // products works on.
 //
-//   form.outputs 4 x 4 x 4, box 3:9 of an axis: tiles 0, 1, 2 (voxels 0:12), of which the first and the last hang over.
+//   form.outputs 4 x 4 x 4, box 3:9 of an axis: tiles 0, 1, 2 (voxels 0:12), of which the first and the last extend
+//   beyond it.
 #pragma once
 
 #include <span>
@@ -15,18 +16,18 @@ namespace voxshard::winograd {
 
 /// True for 3x3x3, 1x3x3 and 3x3 of stride and dilation 1, any padding.
 bool applies(const Window& window);
-/// `tile`: outputs per tile along D, H, W, 2 or 4 each; what it says of an axis without kernel is not used. Requires
-/// applies(window). Errors: internal, when a tile is neither 2 nor 4.
+/// `tile`: outputs per tile along D, H, W, 2 or 4 each; its entry for an axis without kernel is ignored. Requires
+/// applies(window). Errors: internal, when an entry is neither 2 nor 4.
 TileForm form_of(const Window& window, const Dims& tile);
-/// The outputs of a tile as the multiple that blocks had best begin on, for (D, H, W).
+/// The outputs of a tile along (D, H, W); blocks should begin on multiples of them.
 inline Dims grain_of(const TileForm& form) { return {form.outputs[0], form.outputs[1], form.outputs[2]}; }
 
-/// What the tiles that hold the outputs `out` read, of `channels` channels: rounded out to whole patches, which all
+/// The box, of `channels` channels, that the tiles with the outputs `out` read: rounded out to whole patches, which all
 /// pass through the transforms. Example: F(4, 3), pad 1: outputs 3:6 lie in tiles 0:8 and read -1:9.
 Box patch_box(const Box& out, const TileForm& form, const Window& window, std::int64_t channels);
 
-/// The blocks of 16 channels of tensors side by side: each tensor begins a block of its own. 20 and 16 channels: 16, 4,
-/// 16.
+/// The blocks of 16 channels of tensors side by side: each tensor begins a block of its own. Example: 20 and 16
+/// channels give blocks of 16, 4, 16.
 class ChannelBlocks {
  public:
   explicit ChannelBlocks(std::vector<std::int64_t> parts);
@@ -35,11 +36,11 @@ class ChannelBlocks {
   std::int64_t count() const { return static_cast<std::int64_t>(sizes_.size()); }
   std::int64_t channels() const { return begins_.back(); }
   const int* sizes() const { return sizes_.data(); }
-  /// The first channel of a block among all; of count(): channels().
+  /// The first channel of a block among all channels; channels() for block count().
   std::int64_t begin(std::int64_t block) const { return begins_[static_cast<std::size_t>(block)]; }
   std::size_t parts() const { return parts_.size(); }
   std::int64_t part_channels(std::size_t part) const { return parts_[part]; }
-  /// The first block of a part; of parts(): count().
+  /// The first block of a part; count() for part parts().
   std::int64_t part_begin(std::size_t part) const { return part_begins_[part]; }
 
  private:
@@ -62,8 +63,8 @@ struct Brick {
   }
 };
 
-/// The bricks that hold the voxels of `box` (N, D, H, W, C), in row-major order; they begin on global multiples of
-/// `size`.
+/// Calls body for the bricks that hold the voxels of `box` (N, D, H, W, C), in row-major order; they begin on global
+/// multiples of `size`.
 template <class Body>
 void for_each_brick(const Box& box, const TileForm& form, const Dims& size, Body body) {
   if (box.empty()) return;
@@ -80,14 +81,14 @@ void for_each_brick(const Box& box, const TileForm& form, const Dims& size, Body
           body(Brick{.n = n, .first = {d, h, w}, .past = {next(d, 0), next(h, 1), next(w, 2)}});
 }
 
-/// What `view` (N, D, H, W, C) holds of the patches of a brick (window.pad_lo before its outputs), or of its outputs;
-/// channels [channel, channel + channels) of the view.
+/// The voxels in `view` (N, D, H, W, C) of the patches of a brick (from window.pad_lo before its outputs), or of its
+/// outputs; channels [channel, channel + channels) of the view.
 TileVoxels patches_of(const TensorView& view, const TileForm& form, const Window& window, const Brick& brick,
                       std::int64_t channel, std::int64_t channels);
 TileVoxels outputs_of(const TensorView& view, const TileForm& form, const Brick& brick, std::int64_t channel,
                       std::int64_t channels);
 
-/// The part of a workspace that follows, on 64 bytes.
+/// Hands out parts of a workspace one after another, each 64-byte aligned.
 class Carver {
  public:
   explicit Carver(std::byte* base) : base_(base) {}

@@ -1,4 +1,4 @@
-// The transforms along H and W, between planes and slabs, and of weights along all axes: one axis after the other
+// The transforms along H and W, between planes and slabs, and of weights along all axes: one axis after another,
 // through scratch of one tile and 16 channels, which stays in a level-1 cache.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "libcore/kernels/winograd/transforms.cc"
@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace voxshard::winograd::HWY_NAMESPACE {
 namespace {
 
-/// One plane of a tile, 16 channels, along W and H; strides are of H and W.
+/// Transforms one plane of a tile, 16 channels, along W and H; strides are those of H and W.
 template <class Kind>
 HWY_INLINE void TransformPlane(const TileForm& form, const float* from, const std::int64_t* src, float* to,
                                const std::int64_t* dst, float* scratch) {
@@ -24,7 +24,7 @@ HWY_INLINE void TransformPlane(const TileForm& form, const float* from, const st
   AnyStage<Kind>(form.inputs[1], 1, to_w, FromFloats{scratch}, {0, kBlock, row}, to, {0, dst[1], dst[0]});
 }
 
-/// All axes; strides are of D, H and W.
+/// Transforms along all axes; strides are those of D, H and W.
 template <class Kind>
 HWY_INLINE void TransformAll(const TileForm& form, const float* from, const std::int64_t* src, float* to,
                              const std::int64_t* dst, float* scratch) {

@@ -8,8 +8,8 @@ namespace {
 std::int64_t limited_targets() {
   const std::int64_t found = hwy::SupportedTargets();
   if (instruction_set() >= InstructionSet::kAvx512) return found;
-  const std::int64_t narrow = found & ~std::int64_t{HWY_AVX2 - 1};  // Highway's wider sets are the lower bits
-  // Not DisableTargets: what it disables SupportedTargets() lets the next dispatch take again, here a set stays chosen.
+  const std::int64_t narrow = found & ~std::int64_t{HWY_AVX2 - 1};  // in Highway lower bits are wider sets
+  // DisableTargets does not serve here: SupportedTargets() lets the next dispatch use the disabled sets again.
   hwy::SetSupportedTargetsForTest(narrow);
   return narrow;
 }

@@ -1,4 +1,4 @@
-// Which of Highway's instruction sets the kernels take: those up to instruction_set() (base/cpu.h).
+// The Highway instruction sets that the kernels use: those up to instruction_set() (base/cpu.h).
 //
 //   HWY_EXPORT(Multiply);
 //   void multiply(const Products& p) { VOXSHARD_DISPATCH(Multiply)(p); }
@@ -10,11 +10,11 @@
 
 namespace voxshard {
 
-/// Those that Highway finds on this processor, without those above instruction_set(). The first call tells Highway.
-/// Errors: those of instruction_set().
+/// The sets that Highway finds on this processor, without those above instruction_set(). The first call sets Highway's
+/// limit. Errors: those of instruction_set().
 std::int64_t vector_targets();
 
-/// "AVX3": Highway's name of the one in use, of those that a source was `compiled` for.
+/// Highway's name for the set in use, "AVX3", among those that a source was `compiled` for.
 const char* vector_target_name(std::int64_t compiled);
 
 }  // namespace voxshard

@@ -5,8 +5,8 @@
 //     grad.run({.x = {&x, 1}, .d_y = d_y, .d_w = d_w, .range = range, .workspace = workspace});
 //
 // Tiles and the bricks in which they are summed begin on global multiples: a brick's sum is one chain over its tiles in
-// row-major order, bricks are added in row-major order. So the result depends on which voxels d_y.box holds and on
-// nothing else: not on the channels of a task, the strides, or the instruction set (AVX2 and AVX-512).
+// row-major order, bricks are added in row-major order. So the result depends only on the voxels in d_y.box: not on the
+// channels of a task, the strides, or the instruction set (AVX2 and AVX-512).
 #pragma once
 
 #include "libcore/kernels/blocked_conv.h"
@@ -27,13 +27,14 @@ class WeightGradient {
   explicit WeightGradient(const WeightGradientSpec& spec);
 
   const TileForm& form() const { return form_; }
-  /// Boxes of d_y had best begin on these multiples: whole bricks, for (D, H, W).
+  /// Boxes of d_y should begin on these multiples: whole bricks, for (D, H, W).
   Dims grain() const;
-  /// The ranges of channels to call for, each within 32 MiB of workspace; they cover all weights once.
+  /// The ranges of channels, one per call, each within 32 MiB of workspace; together they cover all weights once.
   std::vector<ChannelRange> tasks() const;
-  /// Whatever the box of d_y.
+  /// The bytes do not depend on the box of d_y.
   std::int64_t workspace_bytes(const ChannelRange& range, const Box& d_y = {}) const;
-  /// What a call for the box `d_y` reads of x; it must be given all that exists of it, else the bits differ.
+  /// Returns the box of x that a call for the box `d_y` reads; it must be given all of it that exists, else the bits
+  /// differ.
   Box read_box(const Box& d_y) const { return patch_box(d_y, form_, window_, in_.channels()); }
   void run(const WeightGradientCall& call) const;
 

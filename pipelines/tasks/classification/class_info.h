@@ -1,7 +1,7 @@
-// What `voxshard info` tells about data sets of classes.
+// The report of `voxshard info` about data sets with classes.
 //
 //   ClassSetInfo info = read_class_info("cells", {});
-//   info.parts[0].counts;                        // how many items of each class are in the first part
+//   info.parts[0].counts;                        // the number of items of each class in the first part
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,8 +18,8 @@ struct ClassPartInfo {
   std::vector<std::int64_t> counts;  // by class
   std::int64_t items = 0, colour = 0;
   Dims smallest, largest;   // of all items, axis by axis
-  std::int64_t videos = 0;  // of clips
-  double seconds = 0;       // of them all
+  std::int64_t videos = 0;  // number of videos that give the clips
+  double seconds = 0;       // of all these videos
 };
 
 struct ClassSetInfo {
@@ -29,8 +29,8 @@ struct ClassSetInfo {
   std::vector<CaseFailure> failures;
 };
 
-/// Every part that there is; of videos the clips of the usual length and stride. Errors: as read_class_part; parts in
-/// which nothing can be used are failures, unless none can.
+/// Reads all parts of a data set; videos are counted as clips of the default length and stride. Errors: as
+/// read_class_part; a part in which nothing can be used is listed as a failure, and an error when no part can be used.
 ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeFormats& formats,
                              const ClassKinds& kinds = class_kinds());
 

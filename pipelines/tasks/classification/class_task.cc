@@ -23,14 +23,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What cannot be seen at the size of the model leaves the set.
+/// Leaves out items that do not fit the size of the model.
 void leave_out_too_large(ClassDataset& set, const ClassPreparation& preparation) {
   std::erase_if(set.items, [&](const ClassItem& item) {
     return !in_case_boundary(item.name, set.failures, [&] { static_cast<void>(canvas_of(item, preparation)); });
   });
 }
 
-/// "0.5,2": the weights with which every class counts alike; their mean over the items is 1.
+/// Returns "0.5,2": the weights with which every class counts the same; their mean over the items is 1.
 std::string balanced_weights(const ClassDataset& set) {
   const auto counts = set.counts();
   const double share = static_cast<double>(set.items.size()) / static_cast<double>(counts.size());
@@ -45,7 +45,7 @@ bool of_one_size(const ClassSets& sets) {
   return sizes.size() <= 1;
 }
 
-/// Data and preparation, which belong together.
+/// The data of a task and their preparation.
 struct Prepared {
   ClassReading reading;
   ClassSets sets;
@@ -53,13 +53,14 @@ struct Prepared {
   std::vector<std::string> notes;
 };
 
-/// What the data hold of what a model of so many axes sees. Errors: kUsage for settings that mean something else.
+/// Returns the kind of items in the data for a model with `axes` spatial axes. Errors: kUsage for settings of another
+/// kind.
 ItemKind kind_of_data(const ClassTaskOptions& o, int axes) {
   const ClassParts parts = find_class_parts(o.data, o.kinds);
   const auto& part = parts.train ? parts.train : parts.whole;
   const ItemKind items = part        ? kind_of_part(*part, axes)
                          : axes == 2 ? ItemKind::kImage
-                                     : ItemKind::kVolume;  // read_class_sets says what is missing
+                                     : ItemKind::kVolume;  // read_class_sets reports what is missing
   if (items != ItemKind::kClip && (o.clip_length || o.clip_stride))
     throw Error(ErrorKind::kUsage,
                 std::string("[train] {clip-length} and {stride} are of clips, but what is learnt from ") +
@@ -67,7 +68,7 @@ ItemKind kind_of_data(const ClassTaskOptions& o, int axes) {
   return items;
 }
 
-/// Errors: kUsage for two answers to what a class weighs.
+/// Throws kUsage when two settings define the weights of the classes.
 void require_one_weighting(const ClassTaskOptions& o, const ModelSpec& spec) {
   if (o.balance != "weights") return;
   const auto row = std::ranges::find(spec.model->fields, "class_weights", &ConfigField::name);
@@ -77,7 +78,7 @@ void require_one_weighting(const ClassTaskOptions& o, const ModelSpec& spec) {
                 "them");
 }
 
-/// The size that samples get: of clips T H W. Errors: kUsage.
+/// Returns the size of the samples, for clips T H W. Errors: kUsage.
 Dims size_of_samples(const ClassTaskOptions& o, const ModelSpec& spec, const ClassReading& reading) {
   if (o.size.empty()) return o.size;
   const bool clips = reading.items == ItemKind::kClip;
@@ -129,8 +130,9 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
   leave_out_too_large(p.sets.train, p.preparation);
   leave_out_too_large(p.sets.val, p.preparation);
   const bool normalises = o.normalise == "dataset",
-             decodes = p.sets.train.pixels == nullptr;           // what is held is not damaged
-  if ((normalises || decodes) && !p.sets.train.items.empty()) {  // one that does not decode ends no training later
+             decodes = p.sets.train.pixels == nullptr;  // pixels in memory are not damaged
+  if ((normalises || decodes) &&
+      !p.sets.train.items.empty()) {  // so that an item that does not decode cannot end the training later
     const ItemSums sums = look_at_items(
         p.sets.train, p.preparation, p.reading,
         {.threads = o.threads, .memory_bytes = left_of(o.memory_bytes, held_plan(p.sets.val).total()), .stop = o.stop});
@@ -173,7 +175,8 @@ class ClassTask : public TrainingTask {
     return {{"cases", training_cases()}, {"names", names.text()}, {"seed", o_.seed}};
   }
 
-  /// By class, of its files with their names; of images that are held by their files, and each one's key by its pixels.
+  /// Hashes the files and names of the items by class. Images of IDX files are hashed by file, and each has a key of
+  /// its pixels.
   CaseHashes content(bool, WorkerPool& pool, Progress& progress) const override {
     std::vector<HashedCase> cases;
     for (const auto& [role, set] : {std::pair("train", &p_.sets.train), std::pair("validate", &p_.sets.val)}) {
@@ -217,7 +220,7 @@ class ClassTask : public TrainingTask {
     left_out_.write_to(run);
   }
 
-  /// What predict takes of the data: the part that tests, else the one that validates, else all.
+  /// Returns the data that predict uses: its test part, else its validation part, else all of it.
   Unseen unseen() const override {
     if (!o_.val.empty()) return {.data = o_.val};
     const ClassParts parts = find_class_parts(o_.data, o_.kinds);
@@ -246,7 +249,7 @@ class ClassTask : public TrainingTask {
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();
-    return batch == 1 ? sizes : sizes * sizes;  // the widest extents of those in a batch
+    return batch == 1 ? sizes : sizes * sizes;  // the extents of a batch are the largest in it, axis by axis
   }
 
   void share(std::int64_t begin, std::int64_t end) override { source_.share(begin, end); }
@@ -266,7 +269,7 @@ class ClassTask : public TrainingTask {
   ClassTaskOptions o_;
   Prepared p_;
   ClassSource source_;
-  ItemReader reader_;  // of validation
+  ItemReader reader_;  // for validation
   LeftOut left_out_;
 };
 

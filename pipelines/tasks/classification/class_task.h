@@ -1,5 +1,5 @@
-// Classification as a training task: images, CT volumes or clips with a class each, validated by the share of the
-// held-out ones whose likeliest class is right.
+// Classification as a training task: images, CT volumes or clips with a class each, validated by the accuracy on
+// held-out items.
 //
 //   auto task = class_task({.data = "mnist"}, spec);
 #pragma once
@@ -13,31 +13,31 @@ namespace voxshard {
 
 struct ClassTaskOptions {
   std::filesystem::path data;  // as find_class_parts takes it
-  std::filesystem::path val;   // what validates; empty: the data's own part, else a share
+  std::filesystem::path val;   // the validation data; empty: the data's own part, else a share
   double val_fraction = 0.2;
   bool validates = true;
-  std::string colour = "auto";        // auto: colour when one training image is; colour, grey
+  std::string colour = "auto";        // auto: colour when any training image is; colour, grey
   std::string normalise = "dataset";  // dataset: by mean and deviation of the training items; none
   std::string fit = "pad";            // pad, resize
-  std::string balance = "none";       // weights: of each class in the loss, so that all count alike; none
-  Dims size;                          // H W, of volumes D H W, that every sample gets; empty: its own
+  std::string balance = "none";       // weights: classes are weighted in the loss so that all count the same; none
+  Dims size;                          // H W, for volumes D H W, of every sample; empty: its own size
   std::array<double, 2> window_hu = {-160, 240};
-  std::optional<std::int64_t> clip_length, clip_stride;  // of clips; empty: those of ClassReading
-  std::optional<std::int64_t> pad_multiple;              // empty: 1 when all items have one size, else 32, of volumes 8
+  std::optional<std::int64_t> clip_length, clip_stride;  // for clips; none: those of ClassReading
+  std::optional<std::int64_t> pad_multiple;              // none: 1 when all items have one size, else 32, for volumes 8
   std::int64_t most_pixels = kMostPixels;
   VolumeLimits volume_limits = {};
   std::uint64_t seed = 0;
-  int threads = 1;                // that look at the items before training
-  std::int64_t memory_bytes = 0;  // that this may take; 0: no limit
+  int threads = 1;                // for checking the items before training
+  std::int64_t memory_bytes = 0;  // for this check; 0: no limit
   StopCheck stop = {};
   std::optional<KeptSplit> kept = {};  // see TrainingData
   ClassKinds kinds = class_kinds();
 };
 
-/// The spec decides whether images are learnt from, with three spatial axes the data whether volumes or clips; and
-/// the spec the size where the model has only one. Decodes every training item once; what cannot be decoded is left
-/// out, also of what validates, when its turn comes. Errors: those of read_class_sets and set_statistics; kUsage for
-/// settings that contradict each other or the model.
+/// Makes the training task. A model with two spatial axes learns from images; with three axes the data decide between
+/// volumes and clips. A model with a fixed size determines the sample size. Decodes every training item once; items
+/// that cannot be decoded are left out, validation items when they are validated. Errors: those of read_class_sets and
+/// set_statistics; kUsage for settings that contradict each other or the model.
 std::unique_ptr<TrainingTask> class_task(const ClassTaskOptions& options, const ModelSpec& spec);
 
 }  // namespace voxshard

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMotion = "motion";
 
-/// "224x224" or "64x128x128".
+/// Parses "224x224" or "64x128x128".
 Dims size_from_text(const std::string& text) {
   return crop_from_text(text, 1 + static_cast<int>(std::ranges::count(text, 'x')));
 }
@@ -95,7 +95,7 @@ std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
            {{1, 0x1p31}}}};
 }
 
-/// Errors: kUsage for a baseline of label maps.
+/// Sets the baseline. Errors: kUsage for a baseline that only label maps have.
 void set_baseline(EvaluateClassesOptions& o, const std::string& text) {
   o.intensity_baseline = text == "intensity";
   if (text == "threshold")
@@ -232,7 +232,8 @@ class ClassificationRow : public Task {
     return report_run_scores(options, std::move(run), context, *evaluation);
   }
 
-  /// Files of u8 pixels, decoded at the rate of unpacking; f32 pixels and an i32 label cross.
+  /// Records are files of u8 pixels, decoded at the rate of unpacking; f32 pixels and an i32 label are sent to the
+  /// cores.
   RecordFormat records() const override { return {.image_bytes = 4, .one_hot = false, .unpacked_image_bytes = 1}; }
 
  private:

@@ -1,4 +1,4 @@
-// The task of classifiers: the class of an image, a CT volume or a clip. One row in
+// The classification task: the class of an image, a CT volume or a clip. One row in
 // pipelines/tasks/table/task_table.cc.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace voxshard {
 
-/// Its options: ClassTaskOptions, ClassPredictionOptions and EvaluateClassesOptions; what every task is told overwrites
-/// theirs.
-///   kinds    of data sets that it reads
-///   metrics  of each class
+/// Makes the task. Its options are ClassTaskOptions, ClassPredictionOptions and EvaluateClassesOptions; values that
+/// every task gets, such as paths, overwrite those in them.
+///   kinds    kinds of data sets that it reads
+///   metrics  metrics of each class
 std::shared_ptr<const Task> classification(const ClassKinds& kinds = class_kinds(),
                                            const ClassMetrics& metrics = class_metrics());
 

@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::int64_t kTopFive = 5;
 
-/// How many classes the model finds likelier than the true one; of equal logits the lower class is the likelier.
+/// The number of classes that the model finds likelier than the true one; of equal logits the lower class is the
+/// likelier.
 struct ItemScore {
   std::int64_t sample = 0, likelier = 0;
 };
 
-/// Those of the samples that a core has the logits of.
+/// Returns the scores of the samples whose logits a core holds.
 ///   logits  (N, 1, .., classes)   labels  (N, 1, .., 1) i32
 std::vector<ItemScore> item_scores(const TensorView& logits, const TensorView& labels) {
   std::vector<ItemScore> scores;
@@ -52,7 +53,7 @@ class ItemEvaluation : public RunEvaluation {
     std::erase_if(set_.items, [&](const ClassItem& item) {
       return !in_case_boundary(item.name, set_.failures, [&] { static_cast<void>(canvas_of(item, preparation_)); });
     });
-    if (set_.pixels == nullptr)  // none of IDX is damaged
+    if (set_.pixels == nullptr)  // IDX images are in memory and not damaged
       look_at_items(set_, preparation_, reading_,
                     {.threads = context.threads(),
                      .memory_bytes = context.left_bytes(),
@@ -96,7 +97,7 @@ class ItemEvaluation : public RunEvaluation {
                          view_of(cores, graph.outputs.at("labels"), core));
     });
   }
-  /// Cores that have the logits of one sample give equal values.
+  /// Returns the function that stores the scores; cores that hold the logits of the same sample give equal values.
   TakeCore take() override {
     return take_values<ItemScore>([this](std::size_t, std::span<const ItemScore> found) {
       const std::scoped_lock lock(taking_);
@@ -142,7 +143,7 @@ class ItemEvaluation : public RunEvaluation {
   ClassReading reading_;
   ClassDataset set_;
   std::optional<ClassSource> source_;
-  std::vector<std::int64_t> likelier_;  // classes, by sample of the batch
+  std::vector<std::int64_t> likelier_;  // number of likelier classes, by sample of the batch
   std::mutex taking_;
   Counts all_;
 };

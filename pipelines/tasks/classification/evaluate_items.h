@@ -1,4 +1,4 @@
-// The scores that the original's classifiers report of a run: loss, top-1 and top-5 accuracy over the items of a data
+// The scores that the original's classifiers report for a run: loss, top-1 and top-5 accuracy over the items of a data
 // set with classes (engine/run_evaluation.h). Source: tensorflow/tpu, models/official/resnet/resnet_main.py, metric_fn.
 //
 //   const auto evaluation = evaluate_items({.data = "cells"}, run, context);
@@ -17,8 +17,8 @@ struct EvaluateItemsOptions {
   ClassKinds kinds = class_kinds();
 };
 
-/// Every item is decoded once before the first batch; items that cannot be used are among the failures. Errors: as
-/// read_unseen_classes; kCheckpoint for a run of other data; kBudget for memory; Stopped.
+/// Makes the evaluation. Every item is decoded once before the first batch; items that cannot be used are among the
+/// failures. Errors: as read_unseen_classes; kCheckpoint for a run on other data; kBudget for memory; Stopped.
 std::unique_ptr<RunEvaluation> evaluate_items(const EvaluateItemsOptions& options, const TrainedRun& run,
                                               const RunContext& context);
 

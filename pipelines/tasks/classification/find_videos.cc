@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Errors: kInput as VideoReader; E_CLIP; E_SIZE.
+/// Describes a video by its headers and packets. Errors: kInput as VideoReader; E_CLIP; E_SIZE.
 FoundVideo described(const std::string& name, const fs::path& file, const ClassPreparation& p, const ClipSteps& steps,
                      const VideoReadOptions& reading) {
   const VideoReader video(file, reading);

@@ -1,4 +1,4 @@
-// Which videos an input of predict means, and what their headers say.
+// Finds the videos of an input of predict, with the facts from their headers.
 //
 //   for (const FoundVideo& video : find_videos("films", preparation, steps, most_pixels, 2).list) ...
 #pragma once
@@ -12,22 +12,22 @@
 namespace voxshard {
 
 struct FoundVideo {
-  std::string name;  // below the data set or folder
+  std::string name;  // relative to the data set or folder
   std::filesystem::path file;
   std::int64_t frames = 0, pixels = 0;    // of the video; of one of its frames
-  Shape extents;                          // N windows of T H W that are seen at once
-  std::shared_ptr<const VideoScan> scan;  // kept where another one would decode the whole video
+  Shape extents;                          // N windows of T H W that are predicted at once
+  std::shared_ptr<const VideoScan> scan;  // kept when a new scan would decode the whole video
 };
 
 struct FoundVideos {
   std::vector<FoundVideo> list;       // by name
-  std::vector<CaseFailure> failures;  // what is left out, and why: E_CLIP, E_SIZE, E_READ, ...
-  bool labelled = false;              // the input says what is in it
+  std::vector<CaseFailure> failures;  // videos that are left out, with the reason: E_CLIP, E_SIZE, E_READ, ...
+  bool labelled = false;              // true: the input has labels
 };
 
-/// A video, those of a folder, or a data set's (of the part that read_unseen_classes takes all
-/// that it names, whether the intervals of a list hold a clip or not). Errors: kInput when the input
-/// does not exist or cannot be read; kNoCase when it means no video.   Cost: the packets of each video are read.
+/// Finds a single video, the videos of a folder, or those of a data set (all videos named in the part that
+/// read_unseen_classes takes, whether the intervals of a list hold a clip or not). Errors: kInput when the input
+/// does not exist or cannot be read; kNoCase when there is no video.   Cost: reads the packets of each video.
 FoundVideos find_videos(const std::filesystem::path& input, const ClassPreparation& preparation, const ClipSteps& steps,
                         std::int64_t most_pixels, int threads, const ClassKinds& kinds = class_kinds());
 

@@ -39,7 +39,7 @@ std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& readi
   return files;
 }
 
-/// Items without classes: what the input means.
+/// Finds the items of an input, without classes.
 ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool& labelled) {
   std::error_code error;
   const std::string kind = one_item_name(reading.items);
@@ -167,8 +167,8 @@ class ItemPrediction : public Prediction {
   ClassPreparation preparation_;
   ClassReading reading_;
   ClassDataset set_;
-  bool labelled_ = false;                  // the input says what is in it
-  std::vector<std::vector<double>> rows_;  // by item; empty: none yet
+  bool labelled_ = false;                  // true: the input has labels
+  std::vector<std::vector<double>> rows_;  // by item; empty: not predicted yet
   ClassPredictions found_;
 };
 

@@ -1,4 +1,4 @@
-// Predicts the class of images or volumes by a trained run: probabilities as JSON and CSV; of videos time lines.
+// Predicts the class of images or volumes by a trained run: probabilities as JSON and CSV; for videos time lines.
 //
 //   PredictReport r = predict_classes(options, {}, std::move(run), context);
 #pragma once
@@ -12,15 +12,15 @@ namespace voxshard {
 struct ClassPredictionOptions {
   std::int64_t most_pixels = std::int64_t{1} << 27;  // as kMostPixels
   VolumeLimits volume_limits = {};
-  std::optional<std::int64_t> hop;  // of videos: frames from one window to the next; none: the span of a clip
+  std::optional<std::int64_t> hop;  // for videos: frames from one window to the next; none: the span of a clip
   ClassKinds kinds = class_kinds();
-  std::filesystem::path draw;  // of a video the video to write, of a folder or data set a folder; empty: none
+  std::filesystem::path draw;  // for a video the video to write, for a folder or data set a folder; empty: none
 };
 
-/// Of a run trained on clips as predict_clips.h says. Else the input is an image or volume, a folder of them, or a
-/// data set (its test part, as read_unseen_classes takes it), whose classes are not asked for. Writes options.output
-/// (.json), and the same as CSV beside it. What cannot be read is left out and listed in NAME.quarantine.csv. Errors:
-/// those of run_predict.
+/// Predicts all items of the input; a run trained on clips predicts as described in predict_clips.h. For other runs the
+/// input is an image or volume, a folder of them, or a data set (its test part, as read_unseen_classes takes it), whose
+/// classes are ignored. Writes options.output (.json), and the same as CSV beside it. Items that cannot be read are
+/// left out and listed in NAME.quarantine.csv. Errors: those of run_predict.
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                               const RunContext& context);
 

@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// Several videos are drawn, into a folder.
+/// True when several videos are drawn, into a folder.
 bool draws_folder(const PredictOptions& o) {
   std::error_code error;
   return fs::is_directory(o.input, error) || lower_case(o.input.extension().string()) == ".csv";
@@ -90,7 +90,7 @@ class ClipsPrediction : public Prediction {
     if (drawn_) start_drawing();
   }
 
-  /// Errors: Stopped; the windows until then are among the results.
+  /// Predicts one video. Errors: Stopped; the windows up to the stop are among the results.
   void predict(const PredictionTurn& turn) override {
     const Stopwatch watch;
     const std::size_t i = turn.inputs.front();
@@ -117,7 +117,7 @@ class ClipsPrediction : public Prediction {
     b_.report.cases.back().seconds = watch.seconds();
   }
 
-  /// What is known before an error that ends the run (a full disk, while videos are drawn) is kept as after a stop.
+  /// Keeps the results so far, as after a stop, when an error ends the run (a full disk, while videos are drawn).
   void abandon() override {
     if (b_.report.cases.empty()) return;
     try {
@@ -134,7 +134,7 @@ class ClipsPrediction : public Prediction {
   }
 
  private:
-  /// Refuses a video from its header. Errors: kInput E_BUDGET; kBudget of its plan.
+  /// Refuses a video that does not fit, from its header. Errors: kInput E_BUDGET; kBudget of its plan.
   void require_video_fits(const FoundVideo& video) {
     b_.require_planned(video.extents);
     const ProcessPlan plan = b_.planned().held + b_.planned().cores(video.extents) +
@@ -150,7 +150,7 @@ class ClipsPrediction : public Prediction {
     b_.takes(plan);
   }
 
-  /// Window after window; what was written of a video is ended whatever happens.
+  /// Predicts window after window; the entry of the video in the files is closed also after an error.
   TimeLine time_line(const FoundVideo& video) {
     TimeLinesWriter& writer = *writer_;
     VideoReader reader(video.file,
@@ -268,7 +268,7 @@ class ClipsPrediction : public Prediction {
   ClipSteps steps_;
   FoundVideos found_;
   std::optional<TimeLinesWriter> writer_;
-  Json told_ = Json::array();  // of each video
+  Json told_ = Json::array();  // one entry per video
   std::int64_t windows_ = 0, done_ = 0, not_drawn_ = 0;
   std::optional<OutputFolder> drawn_;
   std::map<std::string, std::string> drawn_names_;  // by video, without ending

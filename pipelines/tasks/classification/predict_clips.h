@@ -9,11 +9,11 @@
 
 namespace voxshard {
 
-/// The input is a video, a folder of them, or a data set (its test part, as read_unseen_classes takes it), whose
-/// classes are not asked for. Writes options.output (.json) and the tables beside it, as time_line_files.h says. What
-/// cannot be read, or is shorter than a clip (E_CLIP), is left out and listed in NAME.quarantine.csv; frames that do
-/// not decode are stood in for by those before them, and `damaged` is set. A stop keeps the windows until then. Memory
-/// does not grow with the length of a video but for 24 bytes of index a frame and 128 bytes a window. Errors: those of
+/// Predicts the time lines of a video, a folder of videos, or a data set (its test part, as read_unseen_classes takes
+/// it), whose classes are ignored. Writes options.output (.json) and the tables beside it (time_line_files.h). Videos
+/// that cannot be read, or are shorter than a clip (E_CLIP), are left out and listed in NAME.quarantine.csv; a frame
+/// that does not decode is replaced by the one before it, and `damaged` is set. A stop keeps the windows up to it.
+/// Memory grows with the length of a video only by 24 bytes of index a frame and 128 bytes a window. Errors: those of
 /// run_predict.
 PredictReport predict_clips(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                             const ClassPreparation& preparation, const RunContext& context);

@@ -1,4 +1,4 @@
-// A small COCO set of generated images (pipelines/phantoms/detection_phantom.h).
+// Generates a small COCO data set of images (pipelines/phantoms/detection_phantom.h).
 //
 //   DemoReport r = demo_images({.folder = "demo", .cases = 120}, 1, progress);
 #pragma once

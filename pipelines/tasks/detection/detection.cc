@@ -114,7 +114,7 @@ class DetectionRow : public Task {
             .run_data = "of a detector images with boxes",
             .scores = "or the twelve numbers of COCO",
             .data_files = joined(boxes.image_files, ", "),
-            .data_sets = joined(boxes.image_samples, ", ")};
+            .data_sets = joined(boxes.images, ", ")};
   }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kBoxes; }
 
@@ -190,8 +190,9 @@ class DetectionRow : public Task {
     return report_run_scores(options, std::move(run), context, *evaluation);
   }
 
-  /// JPEG files, decoded at the rate of unpacking, a byte a channel of a pixel; bf16 pixels cross, and per anchor an
-  /// i32 class and four f32 codes. Source: tensorflow/tpu, models/official/detection/dataloader.
+  /// Records are JPEG files, decoded at the rate of unpacking, one byte per channel of a pixel. bf16 pixels are sent to
+  /// the cores, and per anchor an i32 class and four f32 codes. Source: tensorflow/tpu,
+  /// models/official/detection/dataloader.
   RecordFormat records() const override { return {.image_bytes = 2, .one_hot = false, .unpacked_image_bytes = 1}; }
 
  private:
@@ -206,7 +207,7 @@ std::string to_text(const DetectionReport& r) {
   std::vector<std::vector<std::string>> rows = {{"", "value"}};
   for (std::size_t i = 0; i < kCocoNumbers; ++i) rows.push_back({coco_names()[i], fixed_text(r.summary[i])});
   std::string text = seen_text(r.seen) + text_table(rows);
-  constexpr std::size_t kShown[] = {0, 1, 2, 8};  // of the twelve, class by class
+  constexpr std::size_t kShown[] = {0, 1, 2, 8};  // the numbers shown class by class, of twelve
   rows = {{"class", "boxes"}};
   for (const std::size_t i : kShown) rows[0].push_back(coco_names()[i]);
   for (const auto& c : r.classes) {

@@ -1,4 +1,4 @@
-// The task of RetinaNets: boxes and classes of objects in images and videos. One row in
+// The detection task of RetinaNets: boxes and classes of objects in images and videos. One row in
 // pipelines/tasks/table/task_table.cc.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace voxshard {
 
-/// Its options: DetectionTaskOptions, DetectionPrediction and EvaluateDetectionOptions; what every task is told
-/// overwrites theirs.
-///   formats  of the boxes that it reads
+/// Makes the task. Its options are DetectionTaskOptions, DetectionPrediction and EvaluateDetectionOptions; values that
+/// every task gets, such as paths, overwrite those in them.
+///   formats  box formats that it reads
 std::shared_ptr<const Task> detection(const BoxFormats& formats = box_formats());
 
 std::string to_text(const DetectionReport& report);

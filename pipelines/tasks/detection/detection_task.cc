@@ -23,7 +23,7 @@ std::vector<std::string> names_of(const DetectionDataset& dataset) {
   return names;
 }
 
-/// What the run began with and has no more is among the notes, each once.
+/// Adds a note for each image that the run started with and that no longer exists, each once.
 void note_gone(DetectionSets& sets, const KeptSplit& kept) {
   std::vector<std::string> known = names_of(sets.train);
   for (const std::string& name : names_of(sets.val)) known.push_back(name);
@@ -47,7 +47,7 @@ DetectionSets read_sets(const DetectionTaskOptions& o) {
   return sets;
 }
 
-/// All that the annotations say of an image, with every digit.
+/// Serialises the annotations of an image completely, with every digit.
 std::string text_of(const DetectionImage& image) {
   Json boxes = Json::array();
   for (const TrueBox& b : image.boxes)
@@ -70,7 +70,7 @@ class DetectionTask : public TrainingTask {
         preparation_(preparation_of(sets_, options)),
         source_(sets_.train.images, preparation_, options.sampling, detector, options.seed),
         reader_({.most_pixels = options.sampling.most_pixels}) {
-    load_codecs();  // before the plan of the training measures what is resident
+    load_codecs();  // before the plan of the training measures resident memory
     std::vector<EntryNote> notes = sets_.train.notes;
     notes.insert(notes.end(), sets_.val.notes.begin(), sets_.val.notes.end());
     left_out_.set(note_failures(notes));
@@ -104,7 +104,7 @@ class DetectionTask : public TrainingTask {
     return json;
   }
 
-  /// Of an image's file (of a frame the video's) and its boxes.
+  /// Hashes the file of each image (for a frame that of its video) and its boxes.
   CaseHashes content(bool, WorkerPool& pool, Progress& progress) const override {
     std::vector<HashedCase> cases;
     for (const auto& [role, set] : {std::pair("train/", &sets_.train), std::pair("validate/", &sets_.val)})
@@ -130,7 +130,7 @@ class DetectionTask : public TrainingTask {
     left_out_.write_to(run);
   }
 
-  /// The annotations of the images that validate, which may be those of all.
+  /// Returns the annotations of the validation images, which may be those of all images.
   Unseen unseen() const override {
     const auto& own = o_.held_out.file.empty() ? sets_.val.source : o_.held_out.file;
     if (!own.empty() && own != sets_.train.source) return {.data = own};
@@ -159,7 +159,7 @@ class DetectionTask : public TrainingTask {
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();
-    return batch == 1 ? sizes : sizes * sizes;  // the widest extents of those in a batch
+    return batch == 1 ? sizes : sizes * sizes;  // H and W of a batch are each the largest in it
   }
 
   void share(std::int64_t begin, std::int64_t end) override { source_.share(begin, end); }
@@ -181,7 +181,7 @@ class DetectionTask : public TrainingTask {
   DetectionSets sets_;
   ImagePreparation preparation_;
   DetectionSource source_;
-  ImageReader reader_;  // of validation
+  ImageReader reader_;  // for validation
   LeftOut left_out_;
 };
 

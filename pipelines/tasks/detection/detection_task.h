@@ -1,5 +1,5 @@
-// Detection of objects in images as a training task: images or crops of a data set with boxes, validated by COCO's AP50
-// on whole images that are held out.
+// Object detection as a training task: images or crops of a data set with boxes, validated by COCO's AP50 on whole
+// held-out images.
 //
 //   auto task = detection_task({.data = "coco/train.json", .held_out = {.file = "coco/val.json"}}, detector);
 #pragma once
@@ -14,11 +14,12 @@
 
 namespace voxshard {
 
-/// Which images validate: those of a file, else those of the folder's own *val*.json, else a share of all.
+/// The choice of the validation images: those of a file, else those of the folder's own *val*.json, else a share of
+/// all.
 struct HeldOutImages {
   std::filesystem::path file;
   double fraction = 0.2;  // 0: none
-  bool validate = true;   // false: nothing does; what a *val*.json names is then not trained on either
+  bool validate = true;   // false: no validation; images of a *val*.json are then not trained on either
 };
 
 struct DetectionTaskOptions {
@@ -26,14 +27,14 @@ struct DetectionTaskOptions {
   HeldOutImages held_out;
   ImageSampling sampling;
   std::uint64_t seed = 0;
-  FrameChoice frames;                  // of `data` that are frames of videos
-  ImagePass pass = {};                 // that looks at the images before training
+  FrameChoice frames;                  // for `data` whose images are frames of videos
+  ImagePass pass = {};                 // checks the images before training
   std::optional<KeptSplit> kept = {};  // see TrainingData
   BoxFormats formats = box_formats();
 };
 
-/// Decodes every training image once;
-/// what cannot be decoded is left out, also of what validates, when its turn comes. Errors: those of
+/// Makes the training task; decodes every training image once.
+/// Images that cannot be decoded are left out, validation images when they are validated. Errors: those of
 /// read_detection_sets; kNoCase.
 std::unique_ptr<TrainingTask> detection_task(const DetectionTaskOptions& options, const Detector& detector);
 

@@ -34,7 +34,7 @@ constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only
 void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
   const std::string what = "the detections of a RetinaNet run go";
   const OutputPlace place = {.inputs = {o.input, o.run}};
-  if (is_video_name(o.input)) {  // predict_video sees to it that its outputs differ
+  if (is_video_name(o.input)) {  // predict_video checks that its outputs differ
     require_json_output(o, what);
     require_result_files({.json = o.output, .coco = d.video.coco, .mot = d.video.mot}, place.inputs);
     require_output_file(d.draw, written_video(), {.inputs = place.inputs, .option = "{draw}"});
@@ -69,7 +69,7 @@ ImagePreparation preparation_of(const TrainedRun& run) {
   return preparation;
 }
 
-/// To score what was found where the input says what is there, else to look at it.
+/// Returns the suggested next command: evaluate when the input has annotations, else one that shows the results.
 std::vector<std::string> next_command(const PredictOptions& o, const DetectionPrediction& d) {
   const std::string output = o.output.string(), input = o.input.string();
   if (is_data_set(o.input, d.formats)) {
@@ -86,7 +86,7 @@ std::vector<std::string> next_command(const PredictOptions& o, const DetectionPr
   return {"predict", o.run.string(), input, "{output}", output, "{draw}", drawn};
 }
 
-/// What images and frames of a video share: the model's preparation, and how it finds objects.
+/// The part that images and video frames share: the model's preparation, and its detection of objects.
 struct TrainedDetector {
   ImagePreparation preparation;
   ImagePrediction prediction;
@@ -94,7 +94,7 @@ struct TrainedDetector {
   const DetectionClass& class_of(const Detection& d) const {
     return preparation.classes.at(static_cast<std::size_t>(category_of(d)));
   }
-  /// From 0.
+  /// Returns the category of a detection, from 0.
   std::int64_t category_of(const Detection& d) const { return d.class_id - prediction.detector.first_class; }
 };
 
@@ -172,7 +172,7 @@ class DetectionInputs : public Prediction {
                          detector_.prediction.output_size);
   }
 
-  /// From the header; empty of an image that cannot be read: its turn says why.
+  /// Returns the extents from the header; empty for an image that cannot be read: predict() reports why.
   Shape planned_extents(const FoundImage& image) const {
     try {
       return extents_of(image);
@@ -181,7 +181,7 @@ class DetectionInputs : public Prediction {
     }
   }
 
-  /// Of videos, among the images.
+  /// Returns the number of images that are frames of videos.
   std::int64_t frames() const {
     return std::ranges::count_if(images_.list,
                                  [](const FoundImage& p) { return image_address(p.file).frame.has_value(); });
@@ -190,7 +190,7 @@ class DetectionInputs : public Prediction {
 
 class ImageObjects : public DetectionInputs {
  public:
-  /// Draws into a folder of its own, if asked; nothing is drawn when that cannot be.
+  /// Opens the folder of drawings, if one is wanted; a folder that cannot be used fails here, before anything is drawn.
   ImageObjects(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
       : DetectionInputs(batch, detection, detector) {
     keep_wanted(images_.list, sieve(), hashed_image);
@@ -215,7 +215,7 @@ class ImageObjects : public DetectionInputs {
     drawn_->start({.options = made_with_, .parts = parts, .protect = true});
   }
 
-  /// Errors: Stopped, before anything of this image is among the results.
+  /// Predicts one image. Errors: Stopped, before anything of this image is among the results.
   void predict(const PredictionTurn& turn) override {
     const Stopwatch watch;
     const std::size_t i = turn.inputs.front();
@@ -255,7 +255,7 @@ class ImageObjects : public DetectionInputs {
   void draw(const FoundImage& image, const std::vector<Detection>& found, const fs::path& file) {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
-      if (d.score < kDrawnScore) break;                                    // they come best first
+      if (d.score < kDrawnScore) break;                                    // they are sorted best first
       const auto colour = static_cast<int>(detector_.category_of(d)) + 1;  // 0 is black
       boxes.push_back({.box = coco_box(d.box),
                        .colour = colour,

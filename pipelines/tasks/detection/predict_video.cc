@@ -97,7 +97,7 @@ class VideoDetector {
     ++report_.frames;
   }
 
-  /// In the colour of the track, else of the class; the best on top.
+  /// Returns the boxes to draw, in the colour of the track, else of the class; the best on top.
   std::vector<DrawnBox> drawn_boxes(const FrameResult& found) const {
     std::vector<DrawnBox> boxes;
     for (std::size_t i = found.boxes.size(); i-- > 0;) {

@@ -1,11 +1,11 @@
-// Detections in a video, one frame in memory at a time: read in place, detected, tracked, written, and on request drawn
-// into an annotated copy with the timestamps of the frames.
+// Predicts detections in a video, one frame in memory at a time: read in place, detected, tracked, written, and on
+// request drawn into an annotated copy with the timestamps of the frames.
 //
 //   const DetectInImage detect = [&](const Tensor& rgb) { return found_in(rgb); };
 //   VideoPredictReport r = predict_video({.video = "clip.mp4", .json = "found.json", .drawn = "seen.mp4"}, classes,
 //                                        detect, progress);
 //
-// What detects is a function, so that this knows no network. Called by predict_detections.cc.
+// The detector is a function argument, so that this file does not depend on a network. Called by predict_detections.cc.
 #pragma once
 
 #include <functional>
@@ -21,11 +21,11 @@
 
 namespace voxshard {
 
-/// The objects in an image, best first; `category` is an index into the classes, `image` is not read.
+/// Returns the objects in an image, best first; `category` is an index into the classes, `image` is not read.
 ///   rgb  (H, W, 3) u8, red first, upright
 using DetectInImage = std::function<std::vector<ScoredBox>(const Tensor& rgb)>;
 
-/// What a user says about prediction on videos; an empty path is not written.
+/// The user's settings for prediction on videos; an empty path is not written.
 struct VideoPrediction {
   std::optional<FrameSelection> frames;  // none: all
   std::filesystem::path coco, mot;       // beside the JSON, see io/boxes/frame_results.h
@@ -43,22 +43,22 @@ struct VideoPredictOptions {
 };
 
 struct VideoPredictReport {
-  std::int64_t frames = 0;  // that were detected in
-  std::int64_t lost = 0;    // asked for, but too damaged to decode
+  std::int64_t frames = 0;  // on which the detector ran
+  std::int64_t lost = 0;    // frames that were selected, but are too damaged to decode
   std::int64_t detections = 0, tracks = 0;
-  std::int64_t not_drawn = 0;  // frames of another size than the first, or shown no later than the frame before
+  std::int64_t not_drawn = 0;  // frames of another size than the first, or with a time no later than the frame before
   std::vector<std::string> notes;
-  bool interrupted = false;  // the files hold the frames until then, and their names say so
+  bool interrupted = false;  // after a stop: the files hold the frames up to it, and their names say so
 };
 
-/// Errors: kInput as VideoReader; kNoCase when no frame is chosen or none decodes; kUsage as select_frames, for an
-/// output that is the video itself or two that are one; kOutput. What `detect` throws ends it, and no file appears; but
-/// Stopped is a stop after the frame before.
+/// Detects and tracks objects in a video. Errors: kInput as VideoReader; kNoCase when no frame is chosen or none
+/// decodes; kUsage as select_frames, for an output that is the video itself or two equal outputs; kOutput. An error of
+/// `detect` ends it without any file; but Stopped counts as a stop after the previous frame.
 VideoPredictReport predict_video(const VideoPredictOptions& options, const std::vector<DetectionClass>& classes,
                                  const DetectInImage& detect, Progress& progress);
 
 nlohmann::ordered_json to_json(const VideoPredictReport& report);
-/// "120 frames, 8 objects in 3 tracks\n"; of a stopped one also where what was found until then is.
+/// Returns "120 frames, 8 objects in 3 tracks\n"; after a stop also the location of the results up to it.
 std::string to_text(const VideoPredictReport& report, const std::filesystem::path& output);
 
 }  // namespace voxshard

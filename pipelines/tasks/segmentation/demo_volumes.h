@@ -1,4 +1,4 @@
-// A small nnU-Net v2 folder of generated CT phantoms (pipelines/phantoms/phantom.h).
+// Generates a small nnU-Net v2 folder of CT phantoms (pipelines/phantoms/phantom.h).
 //
 //   DemoReport r = demo_volumes({.folder = "demo", .cases = 12, .test_cases = 4}, 1, progress);
 #pragma once

@@ -13,7 +13,7 @@
 namespace voxshard {
 namespace {
 
-/// The model's loss and classes; only the reference U-Net's are known.
+/// Returns the config of the reference U-Net, with its loss and classes; other models are refused.
 const UNetConfig& volume_config(const ModelSpec& spec) {
   const auto* config = std::any_cast<UNetConfig>(&spec.config);
   if (config == nullptr || spec.spatial_axes() != 3)
@@ -55,7 +55,7 @@ class VolumeEvaluation : public RunEvaluation {
   SeenInputs seen(const TrainedOn& trained_on) const override { return seen_cases(dataset_, cases_, trained_on); }
 
   Shape extents(std::span<const std::size_t> cases) const override { return source_.extents(centred(cases)); }
-  /// Image and labels of each core's box on their way.
+  /// The memory of image and labels of each core's box while they are fed.
   ProcessPlan batch_plan(const Shape& extents) const override {
     return {{MemoryPart::kFeeding, 8 * element_count(extents) + source_.mapped_bytes(extents)}};
   }
@@ -106,7 +106,7 @@ class VolumeEvaluation : public RunEvaluation {
             {"categorical_crossentropy", voxels.mean_cross_entropy()}};
   }
 
-  /// The samples of a batch, around the centres of their volumes, all as wide as the widest.
+  /// Returns the samples of a batch, around the centres of their volumes, all with the largest extents among them.
   std::vector<Sample> centred(std::span<const std::size_t> cases) const {
     std::vector<Sample> samples;
     Dims widest = Dims::filled(3, 0);
@@ -128,7 +128,7 @@ class VolumeEvaluation : public RunEvaluation {
     return samples;
   }
 
-  /// The loss of the sums of one group.
+  /// Returns the loss from the sums of one group.
   double loss(const TensorView& sums, LossKind kind) const {
     const Tensor value(DType::kF64, {1});
     segmentation_kernels(KernelSet::kFast)
@@ -137,13 +137,13 @@ class VolumeEvaluation : public RunEvaluation {
   }
 
   Dims crop_;
-  FolderLock lock_;  // nobody prepares the folder anew while its volumes are read
+  FolderLock lock_;  // keeps `prepare` from rewriting the folder while its volumes are read
   PreparedDataset dataset_;
   std::vector<std::size_t> cases_;
   SampleSource source_;
   UNetConfig config_;
   std::int64_t multiple_;
-  std::vector<Sample> batch_;  // that was loaded last
+  std::vector<Sample> batch_;  // the batch that was loaded last
   std::vector<VoxelScores> by_core_;
   VoxelScores all_;
   std::vector<double> adaptive_dice32_;  // by batch

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "liver_03_0000.nii.gz" -> "liver_03".
+/// Returns the case of an image file: "liver_03_0000.nii.gz" -> "liver_03".
 std::string case_id(const fs::path& path, const VolumeFormats& formats) {
   constexpr std::string_view kChannel = "_0000";
   const std::string name = volume_stem(path, formats).value_or(path.filename().string());
@@ -43,9 +43,9 @@ std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& fo
   return images;
 }
 
-/// To score the predictions where labels stand beside the images as in nnU-Net's folders, else to look at them.
+/// Returns the suggested next command: evaluate when labels lie beside the images as in nnU-Net's folders, else info.
 std::vector<std::string> next_command(const PredictOptions& o) {
-  const fs::path input = o.input.has_filename() ? o.input : o.input.parent_path();  // without a slash at its end
+  const fs::path input = o.input.has_filename() ? o.input : o.input.parent_path();  // without a trailing slash
   const std::string images = input.filename().string(), output = o.output.string();
   const fs::path data = input.parent_path();
   if (!images.starts_with("images") || !fs::is_directory(data / ("labels" + images.substr(6)))) return {"info", output};
@@ -54,7 +54,8 @@ std::vector<std::string> next_command(const PredictOptions& o) {
   const fs::path summary = (o.output.has_filename() ? o.output : o.output.parent_path()).parent_path() / "summary.json";
   const fs::path from_data =
       fs::absolute(summary).lexically_normal().lexically_relative(fs::absolute(data / ".").lexically_normal());
-  if (from_data.begin() != from_data.end() && *from_data.begin() == "..")  // evaluate writes nothing among its inputs
+  if (from_data.begin() != from_data.end() &&
+      *from_data.begin() == "..")  // evaluate writes nothing into its input folders
     words.insert(words.end(), {"{output}", summary.string()});
   return words;
 }
@@ -97,7 +98,7 @@ class VolumePrediction : public Prediction {
     folder_.start({.options = made_with_, .parts = {ids.begin(), ids.end()}, .resume = true, .protect = true});
   }
 
-  /// Errors: Stopped, before anything of this image was written.
+  /// Predicts and writes one image. Errors: Stopped, before anything of this image is written.
   void predict(const PredictionTurn& turn) override {
     const Stopwatch watch;
     const std::size_t i = turn.inputs.front();
@@ -122,7 +123,7 @@ class VolumePrediction : public Prediction {
     b_.done(i, file, watch.seconds());
   }
 
-  /// An earlier prediction of an image that this one replaced.
+  /// Drops the earlier prediction of an image that failed now.
   void drop(std::size_t i) override { folder_.drop(id_of(images_[i])); }
 
   void list_failures() override {
@@ -143,7 +144,8 @@ class VolumePrediction : public Prediction {
     return prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.multiple());
   }
 
-  /// From the header; empty of an image that cannot be read or is too large: its turn says why.
+  /// Returns the extents from the header; empty for an image that cannot be read or is too large: predict() reports
+  /// why.
   Shape planned_extents(const fs::path& image) const {
     try {
       const VolumeInfo info = read_volume_info(image, o_.formats);
@@ -156,10 +158,10 @@ class VolumePrediction : public Prediction {
     }
   }
 
-  /// What an image takes, or its refusal, from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
+  /// Returns the memory plan of an image from its header. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
   ProcessPlan plan_that_fits(const fs::path& path) {
     const VolumeInfo info = read_volume_info(path, o_.formats);
-    if (!info.readable) return {};  // reading says why
+    if (!info.readable) return {};  // reading reports why
     const Shape extents = extents_of(info);
     b_.require_planned(extents);
     const ProcessPlan plan = predicting_plan(
@@ -168,8 +170,8 @@ class VolumePrediction : public Prediction {
     return plan;
   }
 
-  /// The label map on the grid of the file. One volume goes as the next comes, and the core set when it is not needed:
-  /// what is not at hand at once was not planned at once.
+  /// Returns the label map on the grid of the file. Each volume is released when the next one is made, and the core set
+  /// as soon as it is not needed: the memory plan counts on that.
   Volume labels_of(const fs::path& path) {
     Volume ct = read_image(path, o_.formats);
     throw_if_stopped(b_.progress);
@@ -181,7 +183,8 @@ class VolumePrediction : public Prediction {
     return restore_label(std::move(labels), prepared.original, plan_);
   }
 
-  /// Of what a prediction is kept for, should it be asked for again: the image, and the grid that it was made on.
+  /// Returns a hash of the image, the program version and the partition, by which a later call knows that it may keep
+  /// the prediction.
   std::string made_of(const fs::path& path) const {
     std::string text = std::string(VOXSHARD_VERSION) + " " + to_string(spec_.cut.mesh.partition);
     for (const fs::path& file : files_of_volume(path)) text += " " + file_hash(file);

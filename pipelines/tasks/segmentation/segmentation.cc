@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// What is read, for prepare and predict alike.
+/// The limits on files that are read, the same for prepare and predict.
 std::vector<Setting> limit_settings(VolumeLimits& limits) {
   const std::string group = "Limits";
   return {{"most-voxels",
@@ -78,9 +78,9 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
            .tells_default = false}};
 }
 
-const std::set<std::string> kOfRun = {"fold", "crop"};  // the rest is of label maps
+const std::set<std::string> kOfRun = {"fold", "crop"};  // the other settings are for label maps
 
-/// Errors: kUsage for a baseline of classes.
+/// Sets the baseline. Errors: kUsage for a baseline that only classification has.
 void set_baseline(EvaluateLabelsOptions& o, const std::string& text) {
   o.threshold_baseline = text == "threshold";
   if (text == "intensity")
@@ -101,7 +101,8 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOp
           {"png", "Picture to write: slices with prediction (filled) and reference (outlined)", "", &o.png}};
 }
 
-/// Settings of a run have no effect where label maps are evaluated; a config of a training may hold them.
+/// Warns of settings for runs when label maps are evaluated: they have no effect there; a training config may hold
+/// them.
 void warn_of_settings_of_run(const EvaluateOptions& options, Progress& progress) {
   for (const GivenSetting& given : options.task.given)
     if (kOfRun.contains(given.name))
@@ -221,7 +222,7 @@ class Segmentation : public Task {
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{
         .json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
-    if (o.png.empty() && !o.dataset.empty())  // to see what the numbers say
+    if (o.png.empty() && !o.dataset.empty())  // the next step is an image of slices
       report.next = {"evaluate",
                      o.predictions.string(),
                      o.references.string(),
@@ -242,7 +243,7 @@ class Segmentation : public Task {
     return report_run_scores(options, std::move(run), context, *evaluation);
   }
 
-  /// gzip records of an f32 image and an f32 one-hot label, which cross to the cores as they are.
+  /// Records are gzip files of an f32 image and an f32 one-hot label, which are sent to the cores unchanged.
   /// Source: tensorflow/tpu, models/official/unet3d/input_reader.py.
   RecordFormat records() const override { return {.image_bytes = 4, .one_hot = true, .unpacked_image_bytes = 4}; }
 

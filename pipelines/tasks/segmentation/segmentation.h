@@ -1,4 +1,4 @@
-// The task of U-Nets: a class for each voxel. One row in pipelines/tasks/table/task_table.cc.
+// The segmentation task of U-Nets: a class for each voxel. One row in pipelines/tasks/table/task_table.cc.
 #pragma once
 
 #include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
@@ -8,8 +8,9 @@
 
 namespace voxshard {
 
-/// Its options: PrepareOptions, VolumeTaskOptions and EvaluateLabelsOptions; what every task is told overwrites theirs.
-///   metrics  of label maps; training validates by the first
+/// Makes the task. Its options are PrepareOptions, VolumeTaskOptions and EvaluateLabelsOptions; values that every task
+/// gets, such as paths, overwrite those in them.
+///   metrics  for label maps; training validates by the first
 std::shared_ptr<const Task> segmentation(const OverlapMetrics& metrics = overlap_metrics());
 
 std::string to_text(const PrepareReport& report);

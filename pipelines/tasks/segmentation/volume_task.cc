@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The folds of the data set; none when all cases are trained on.
+/// Returns the folds of the data set; none when all cases are trained on.
 std::vector<Split> folds_of(const PreparedDataset& dataset, const std::string& fold) {
   if (fold == "all" || dataset.cases.size() < 2) return {};
   std::vector<std::string> ids;
@@ -27,7 +27,7 @@ std::vector<Split> folds_of(const PreparedDataset& dataset, const std::string& f
   return make_splits(ids, static_cast<int>(std::min<std::size_t>(5, ids.size())));
 }
 
-/// The folds that a run began with, of the cases that are there; new ones train.
+/// Returns the folds that a run started with, restricted to the cases that still exist; new cases train.
 std::vector<Split> folds_as_kept(const PreparedDataset& dataset, const std::vector<KeptSplit>& kept) {
   std::vector<Split> folds;
   for (const KeptSplit& one : kept) {
@@ -105,8 +105,8 @@ class VolumeTask : public TrainingTask {
             {"pad_multiple", s.pad_multiple}};
   }
 
-  /// Of image, label and foreground. A new run takes the hashes that `prepare` noted: read_prepared has seen that size
-  /// and time of the files are the same.
+  /// Hashes image, label and foreground of each case. A new run takes the hashes that `prepare` noted: read_prepared
+  /// has checked that size and time of the files are unchanged.
   CaseHashes content(bool resumes, WorkerPool& pool, Progress& progress) const override {
     if (!resumes)
       progress.log("what the " + std::to_string(dataset_.cases.size()) +
@@ -138,8 +138,8 @@ class VolumeTask : public TrainingTask {
     if (!failures_.empty() || fs::exists(run / "quarantine.csv")) write_quarantine(run, failures_);
   }
 
-  /// The images that the data set keeps for testing, else those of the training, among which are those that validate;
-  /// run.json of `prepare` names the data set.
+  /// Returns the test images of the data set, else the training images, which include the validation cases; run.json of
+  /// `prepare` names the data set.
   Unseen unseen() const override {
     const auto has = [](const fs::path& images) { return fs::is_directory(images) && !fs::is_empty(images); };
     try {
@@ -160,19 +160,19 @@ class VolumeTask : public TrainingTask {
     return extents;
   }
 
-  /// Of each box one sample as it is drawn, f32 or i32, and the mapped pages of the files.
+  /// Memory of a step: one sample of each box while it is filled, f32 or i32, and the mapped pages of the files.
   ProcessPlan step_plan(const StepSize& step) const override {
     return {{MemoryPart::kFeeding, 4 * step.box_points + source_.mapped_bytes(step.extents)}};
   }
-  /// Labels as predicted, 1 byte a voxel, and their references, mapped and as boxes, 2 + 4; the mapped image, 4, is
-  /// gone by then.
+  /// Memory of validation, bytes a voxel: predicted labels 1, reference labels mapped 2 and as boxes 4; the mapped
+  /// image, 4, is released before.
   ProcessPlan validation_plan(const Shape& extents) const override {
     const std::int64_t voxels = element_count(extents);
     return {{MemoryPart::kResults, voxels}, {MemoryPart::kMetrics, 6 * voxels}};
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();
-    return batch == 1 ? sizes : sizes * sizes;  // the widest extents of those in a batch
+    return batch == 1 ? sizes : sizes * sizes;  // the extents of a batch are the largest in it, axis by axis
   }
 
   void share(std::int64_t begin, std::int64_t end) override { begin_ = begin, end_ = end; }
@@ -193,8 +193,9 @@ class VolumeTask : public TrainingTask {
   }
 
  private:
-  /// Whether a flipped axis runs from left to right. Letter a of the orientation is that of x, y, z, and flips are of
-  /// D, H, W; where orientations were kept any axis may.
+  /// True when a flipped axis may run from left to right. Letters of the orientation are those of x, y, z, while flips
+  /// are listed for D, H, W: letter a belongs to flip 2 - a. Where orientations were kept, any axis may run left to
+  /// right.
   bool mirrors_sides() const {
     const auto& flip = o_.sampling.flip;
     const std::size_t a = dataset_.plan.orientation.find_first_of("LR");
@@ -203,14 +204,15 @@ class VolumeTask : public TrainingTask {
   }
 
   VolumeTaskOptions o_;
-  std::vector<CaseFailure> failures_;  // cases that the run began with and goes on without
-  FolderLock lock_;                    // nobody prepares the folder anew while its volumes are read
+  std::vector<CaseFailure> failures_;  // cases that the run started with and now goes on without
+  FolderLock lock_;                    // keeps `prepare` from rewriting the folder while its volumes are read
   PreparedDataset dataset_;
   std::vector<Split> folds_;
   Split split_;
   SampleSource source_;
-  std::vector<Sample> batch_;                                                // of the step that was loaded last
-  std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // of its samples those of this process
+  std::vector<Sample> batch_;  // samples of the step that was loaded last
+  std::int64_t begin_ = 0,
+               end_ = std::numeric_limits<std::int64_t>::max();  // the samples of the step that this process fills
 };
 
 }  // namespace

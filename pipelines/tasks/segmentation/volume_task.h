@@ -18,14 +18,14 @@ struct VolumeTaskOptions {
   std::string fold = "0";      // of 5 (fewer with few cases), or "all": no validation
   SamplingOptions sampling = {.crop = {64, 64, 64}};
   std::vector<KeptSplit> kept = {};            // by fold, see TrainingData
-  bool accepts_changes = false;                // damaged cases are left out
-  OverlapMetrics metrics = overlap_metrics();  // the first validates
+  bool accepts_changes = false;                // true: damaged cases are left out
+  OverlapMetrics metrics = overlap_metrics();  // validation uses the first
 };
 
-/// The cases that a fold holds out, by their place in the data set; of "all" all. Errors: kConfig.
+/// Returns the indices of the cases that a fold holds out; for "all", of all cases. Errors: kConfig.
 std::vector<std::size_t> evaluated_cases(const PreparedDataset& dataset, const std::string& fold);
 
-/// Errors: kInput, kNoCase; kConfig for a fold that there is not.
+/// Makes the training task. Errors: kInput, kNoCase; kConfig for a fold that does not exist.
 std::unique_ptr<TrainingTask> volume_task(const VolumeTaskOptions& options);
 
 }  // namespace voxshard

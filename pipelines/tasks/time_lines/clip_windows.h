@@ -1,10 +1,10 @@
-// Which clips of a video are looked at when all of it is predicted: one every `hop` frames, and one that ends the
-// video.
+// The clips (windows) of a video on which a prediction of the whole video runs: one every `hop` frames, and one at the
+// end of the video.
 //
 //   ClipWindows windows(100, {.length = 16, .stride = 2, .hop = 32});
 //   windows.count();                     // 4
-//   windows.frames(2);                   // {64, 96}: it looks at 64, 66, .., 94
-//   windows.frames(3);                   // {69, 100}: the last frame that it looks at is the last one, 99
+//   windows.frames(2);                   // {64, 96}: it uses frames 64, 66, .., 94
+//   windows.frames(3);                   // {69, 100}: the last frame that it uses is the last of the video, 99
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,18 @@
 
 namespace voxshard {
 
-/// `length` frames, of every `stride`-th of the video, beginning every `hop` frames.
+/// The size and spacing of windows: `length` frames at every `stride`-th frame of the video, one window every `hop`
+/// frames.
 struct ClipSteps {
   std::int64_t length = 16, stride = 1, hop = 16;
 
-  /// From the first frame of a clip to behind its last one.
+  /// Returns the number of frames from the first to the last one that a clip uses, both included.
   std::int64_t reach() const { return (length - 1) * stride + 1; }
-  /// What a clip stands for: the frames until the clip that would follow it without overlap.
+  /// Returns the number of frames that a clip covers: up to the next clip without overlap.
   std::int64_t span() const { return length * stride; }
 };
 
-/// Of the frames of a video [begin, end).
+/// The frames [begin, end) of a video.
 struct FrameSpan {
   std::int64_t begin = 0, end = 0;
 
@@ -33,8 +34,8 @@ struct FrameSpan {
 
 class ClipWindows {
  public:
-  /// Requires lengths, strides and hops of 1 or more, whose products are no overflow. A video shorter than the reach of
-  /// a clip has no window.
+  /// Requires a length, stride and hop of 1 or more whose products do not overflow. A video shorter than the reach of a
+  /// clip has no window.
   ClipWindows(std::int64_t frames, const ClipSteps& steps) : frames_(frames), steps_(steps) {
     ensure(steps.length >= 1 && steps.stride >= 1 && steps.hop >= 1, "clips have frames and go on");
     if (frames < steps.reach()) return;
@@ -43,19 +44,19 @@ class ClipWindows {
   }
 
   std::int64_t count() const { return count_; }
-  /// Begins grow from window to window, ends never fall.
+  /// Returns the first frame of a window. The begins increase from window to window, and the ends never decrease.
   std::int64_t begin(std::int64_t window) const { return std::min(window * steps_.hop, frames_ - steps_.reach()); }
   FrameSpan frames(std::int64_t window) const {
     return {begin(window), std::min(begin(window) + steps_.span(), frames_)};
   }
-  /// Whether a window looks at a frame.
+  /// True when a window uses a frame.
   bool looks_at(std::int64_t window, std::int64_t frame) const {
     const std::int64_t behind = frame - begin(window);
     return behind >= 0 && behind < steps_.reach() && behind % steps_.stride == 0;
   }
-  /// The first window of `from` and on that looks at the frame; count() when there is none.
+  /// Returns the first window, from `from` on, that uses the frame; count() when there is none.
   std::int64_t first_looking_at(std::int64_t frame, std::int64_t from) const {
-    // Those that end before it are passed over at once.
+    // Windows that end before the frame are skipped at once.
     const std::int64_t first = std::max(from, (frame - steps_.reach() + steps_.hop) / steps_.hop);
     for (std::int64_t w = std::min(first, count_ - 1); w >= from && w < count_ && begin(w) <= frame; ++w)
       if (looks_at(w, frame)) return w;

@@ -11,7 +11,7 @@ namespace {
 
 int colour_of(std::int64_t label) { return static_cast<int>(label) + 1; }  // 0 is black
 
-/// From 0 at the first frame to 1 at the end of the last one, by the clock.
+/// Maps a frame to its position in time: 0 at the first frame, 1 at the end of the last one.
 class Clock {
  public:
   explicit Clock(const VideoIndex& index)

@@ -22,12 +22,12 @@ void TimeLineMaker::add(FrameSpan frames, const std::vector<double>& probabiliti
   ++windows_;
 }
 
-/// What lies before `until` is covered by no window that is still to come.
+/// Makes the segments of the frames before `until`, which no later window covers.
 void TimeLineMaker::settle(std::int64_t until) {
   while (settled_ < until) {
     while (!open_.empty() && open_.front().frames.end <= settled_) open_.pop_front();
     if (open_.empty()) break;
-    const std::int64_t end = std::min(until, open_.front().frames.end);  // all that are open have begun
+    const std::int64_t end = std::min(until, open_.front().frames.end);  // all open windows have begun
     std::vector<double> mean(sum_.size(), 0);
     for (const Window& window : open_) add_to(mean, window.probabilities);
     for (double& p : mean) p /= static_cast<double>(open_.size());
@@ -48,7 +48,7 @@ TimeLine TimeLineMaker::finish() {
 
 std::vector<TimeSegment> merged(std::span<const TimeSegment> segments) {
   std::vector<TimeSegment> intervals;
-  double sum = 0;  // of the last interval, over its frames
+  double sum = 0;  // over the frames of the last interval
   for (const TimeSegment& s : segments) {
     const auto frames = static_cast<double>(s.frames.end - s.frames.begin);
     const bool goes_on =

@@ -1,4 +1,4 @@
-// The classes of a video over its length, from the windows that a classifier looked at.
+// The classes of a video over time, from the predictions of a classifier on windows.
 //
 //   TimeLineMaker maker;
 //   maker.add({0, 32}, {0.9, 0.1}), maker.add({16, 48}, {0.3, 0.7});
@@ -16,8 +16,8 @@
 
 namespace voxshard {
 
-/// Frames of one likeliest class; its probability is the mean over the windows that cover them, of an interval the mean
-/// over its frames.
+/// A span of frames with the same likeliest class. The probability of a segment is the mean over the windows that cover
+/// it, that of a merged interval the mean over its frames.
 struct TimeSegment {
   FrameSpan frames;
   std::int64_t label = 0;
@@ -27,17 +27,18 @@ struct TimeSegment {
 };
 
 struct TimeLine {
-  std::vector<TimeSegment> segments;  // in order; what no window covers is in none
-  std::vector<double> mean;           // over the windows, of every class; empty without a window
+  std::vector<TimeSegment> segments;  // in order; frames that no window covers are in none
+  std::vector<double> mean;           // mean probability of every class over the windows; empty without a window
 };
 
-/// Windows come in the order of ClipWindows; those that could not be predicted are left out. Memory: 32 bytes a
-/// segment, of which there are at most two a window, and the probabilities of the windows that overlap.
+/// Builds a time line from windows in the order of ClipWindows; windows that could not be predicted are left out.
+/// Memory: 32 bytes a segment, at most two segments a window, and the probabilities of the windows that overlap.
 class TimeLineMaker {
  public:
-  /// Errors: kInternal for a window that begins or ends before the one before it, or has no frame or other classes.
+  /// Adds a window. Errors: kInternal for a window that begins or ends before the previous one, has no frame, or has
+  /// another number of classes.
   void add(FrameSpan frames, const std::vector<double>& probabilities);
-  /// All that was added.
+  /// Returns the time line of all added windows.
   TimeLine finish();
 
  private:
@@ -47,14 +48,14 @@ class TimeLineMaker {
   };
   void settle(std::int64_t until);
 
-  std::deque<Window> open_;  // that later ones may overlap
+  std::deque<Window> open_;  // windows that later ones may overlap
   std::int64_t settled_ = 0;
   std::vector<TimeSegment> segments_;
   std::vector<double> sum_;
   std::int64_t windows_ = 0;
 };
 
-/// Segments that touch and are of one class become one.
+/// Merges adjacent segments of the same class.
 std::vector<TimeSegment> merged(std::span<const TimeSegment> segments);
 
 }  // namespace voxshard

@@ -28,7 +28,7 @@ struct TimeLinesWriter::Impl {
   std::optional<AtomicFile> json, intervals, windows;
   std::string file;
   const VideoIndex* index = nullptr;
-  bool any_video = false, any_window = false;  // written so far; of this video
+  bool any_video = false, any_window = false;  // written so far; for any_window: of this video
 
   double seconds(std::int64_t frame) const {
     return static_cast<double>(shown_ticks(*index, frame) - shown_ticks(*index, 0)) * index->time_base.value();
@@ -45,7 +45,7 @@ struct TimeLinesWriter::Impl {
   }
   const std::string& name_of(std::int64_t label) const { return classes.at(static_cast<std::size_t>(label)); }
   static std::string text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-  /// An object without its closing brace, so that more can follow.
+  /// Returns the text of an object without its closing brace, so that entries can be appended.
   static std::string open_text(const Json& json) {
     std::string open = text(json);
     open.pop_back();
@@ -142,7 +142,7 @@ namespace {
   throw Error(ErrorKind::kInput, "E_SYNTAX", what + "; predict again");
 }
 
-/// [begin, end), both of `row`'s list of that name.
+/// Reads [begin, end) from the list of that name in `row`.
 template <class Number>
 std::pair<Number, Number> two_of(const nlohmann::json& row, const char* name) {
   const nlohmann::json& values = row.at(name);

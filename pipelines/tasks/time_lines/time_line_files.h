@@ -1,4 +1,5 @@
-// Time lines of videos as files, written window by window, so that memory does not grow with their length.
+// Writes and reads time lines of videos as files. They are written window by window, so that memory does not grow with
+// the length of a video.
 //
 //   TimeLinesWriter out({.json = "found.json", .intervals = "found.csv"}, head, classes);
 //   out.begin("left/a.mp4", video.index());
@@ -6,13 +7,15 @@
 //   out.end(maker.finish(), {.notes = video.notes()});
 //   out.close(true);
 //
-// Up to three files, each whole or not at all. Seconds are those after the first frame, "pts" the exact ticks of the
-// stream; ends are not included: their time is that of the frame behind them, after the last one its duration.
-//   json       what `head` holds and "predictions": [{"file", "frames": 48, "seconds": 1.92, "time_base": "1/25",
+// Up to three files are written, each whole or not at all. Seconds count from the first frame, "pts" are the exact
+// ticks of the stream. Ends are exclusive: the time of an end is that of the next frame, and for the last frame its own
+// end.
+//   json       the entries of `head` and "predictions": [{"file", "frames": 48, "seconds": 1.92, "time_base": "1/25",
 //              "windows": [{"frames": [0, 32], "pts": [0, 32], "seconds": [0, 1.28], "class", "probabilities"}, ...],
 //              "intervals": [{"frames", "pts", "seconds", "class", "probability"}, ...], "repeated_frames", "notes",
-//              "complete", "class", "probabilities"}, ...]: the last two of the whole video, the mean over its windows.
-//              Read as all data: at most 256 MiB and 20 million values, a window being its classes and 7 more.
+//              "complete", "class", "probabilities"}, ...]: the last two are those of the whole video, the mean over
+//              its windows. The limits for all JSON data hold when it is read: at most 256 MiB and 20 million values,
+//              of which a window takes one per class and 7 more.
 //   intervals  CSV: file,start_s,end_s,class,probability,begin_frame,end_frame
 //   windows    the same with a column p(CLASS) for each class
 #pragma once
@@ -28,12 +31,12 @@
 
 namespace voxshard {
 
-/// An empty path is not written.
+/// The paths of the files; an empty path is not written.
 struct TimeLineFiles {
   std::filesystem::path json, intervals, windows;
 };
 
-/// "found.windows.csv" for "found.json"; intervals are in "found.csv".
+/// Returns the paths of all three files: for "found.json", intervals in "found.csv" and windows in "found.windows.csv".
 TimeLineFiles time_line_files(const std::filesystem::path& json);
 
 struct TimeWindow {
@@ -42,27 +45,28 @@ struct TimeWindow {
 };
 
 struct TimeLineEnd {
-  std::int64_t repeated = 0;  // frames that did not decode, in whose place another one was looked at
+  std::int64_t repeated = 0;  // frames that did not decode and were replaced by another one
   std::vector<std::string> notes = {};
-  bool complete = true;  // to its last window
+  bool complete = true;  // true: the last window was reached
 };
 
 class TimeLinesWriter {
  public:
-  ///   head  an object, that of the JSON file
+  ///   head  the first entries of the JSON file, an object
   /// Errors: kOutput names the file and the reason.
   TimeLinesWriter(const TimeLineFiles& files, const nlohmann::ordered_json& head, std::vector<std::string> classes);
   ~TimeLinesWriter();
 
-  /// A video, whose index must live until end(). Its name is written with its first window.
+  /// Starts a video, whose index must live until end(). Its name is written with its first window.
   void begin(const std::string& file, const VideoIndex& index);
-  /// Errors: kInternal for probabilities that are not those of the classes, or frames that the video does not have.
+  /// Writes a window. Errors: kInternal for another number of probabilities than of classes, or frames outside the
+  /// video.
   void window(const TimeWindow& window);
-  /// Without a window nothing is written of the video.
+  /// Ends the video; a video without a window is not written.
   void end(const TimeLine& line, const TimeLineEnd& end);
 
-  /// Gives the files their names. `complete`: all videos had their turn; else the names are those of incomplete_path().
-  /// Errors: kOutput.
+  /// Gives the files their final names when `complete`, that is when all videos were predicted; else the names of
+  /// incomplete_path(). Errors: kOutput.
   void close(bool complete);
 
  private:
@@ -70,12 +74,12 @@ class TimeLinesWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A window or an interval as it was read.
+/// A window or an interval that was read from a file.
 struct ReadSpan {
   FrameSpan frames;
   double begin_s = 0, end_s = 0;
   std::int64_t label = 0;             // the likeliest class
-  std::vector<double> probabilities;  // of a window
+  std::vector<double> probabilities;  // for a window only
 };
 
 struct ReadTimeLine {
@@ -83,14 +87,14 @@ struct ReadTimeLine {
   std::vector<ReadSpan> windows, intervals;  // in order
 };
 
-/// Errors: kInput E_SYNTAX with the reason for what is no time line of these classes: spans that are no numbers, not
-/// finite or out of order, classes that there are not; those of JSON for what is missing.
+/// Reads the time line of a video. Errors: kInput E_SYNTAX with the reason for spans that are no numbers, not finite or
+/// out of order, and for classes that are not in `classes`; those of the JSON library for missing entries.
 ReadTimeLine time_line_from_json(const nlohmann::json& video, const std::vector<std::string>& classes);
 
-/// A probability for each of `classes` classes. Errors: kInput E_SYNTAX with the reason.
+/// Reads a probability for each of `classes` classes. Errors: kInput E_SYNTAX with the reason.
 std::vector<double> probabilities_from_json(const nlohmann::json& values, std::size_t classes);
 
-/// How the tables begin.
+/// The first columns of both tables.
 inline constexpr const char* kTimeLineTableHead = "file,start_s,end_s,class,probability,begin_frame,end_frame";
 
 }  // namespace voxshard

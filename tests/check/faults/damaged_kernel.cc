@@ -3,7 +3,7 @@
 namespace voxshard::test {
 namespace {
 
-/// A copy with the strides of what it copies: kernels choose their code by them.
+/// A copy with the strides of the original, because kernels choose their code by strides.
 struct StridedCopy {
   explicit StridedCopy(const TensorView& from) : view(from) {
     std::int64_t span = 1;

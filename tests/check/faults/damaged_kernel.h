@@ -1,4 +1,4 @@
-// A kernel with a planted fault: it runs the real one, and damages what that reads or what it has written.
+// A kernel with a planted fault: it runs the real kernel and damages one of its inputs or its result.
 //
 //   DamagedKernel wrong(std::move(real), {.written = [](const TensorView& block) { scale(block, channel, 1.01); }});
 //   DamagedKernel deaf(std::move(real), {.read = 1, .before = [](const TensorView& w) { fill_zero(w.sub(tap)); }});
@@ -11,10 +11,9 @@
 namespace voxshard::test {
 
 struct Damage {
-  std::function<void(const TensorView& block)> written =
-      {};                                                   // of each block (global coordinates), after it was computed
-  int read = -1;                                            // the input of which the kernel is given a damaged copy
-  std::function<void(const TensorView& copy)> before = {};  // what is done to that copy
+  std::function<void(const TensorView& block)> written = {};  // damages a block (global coordinates) after its run
+  int read = -1;                                              // the input of which the kernel is given a damaged copy
+  std::function<void(const TensorView& copy)> before = {};    // damages that copy
 };
 
 class DamagedKernel : public Kernel {

@@ -20,7 +20,7 @@ void scale(const TensorView& view, double by) {
   });
 }
 
-/// What of `block` lies in `part`, both in global coordinates.
+/// Returns the part of `block` that lies in `part`, both in global coordinates.
 TensorView common(const TensorView& block, const Box& part) {
   const Box box = intersect(block.box, part);
   TensorView view = box.empty() ? block : block.sub(box);
@@ -28,7 +28,7 @@ TensorView common(const TensorView& block, const Box& part) {
   return view;
 }
 
-/// The axis of channels: of sums and statistics (groups, C, 2) the middle one.
+/// Returns the axis of channels; in sums and statistics (groups, C, 2) it is the middle one.
 int channel_axis(const FaultPlace& place) {
   const int rank = place.op.result.shape.axes();
   return std::holds_alternative<NormAttrs>(place.op.attrs) && rank == 3 ? 1 : rank - 1;
@@ -49,7 +49,7 @@ Damaged all_scaled(const FaultPlace& place) {
   return Damage{.written = [](const TensorView& block) { scale(block, 1.015); }};
 }
 
-/// A tap in the middle of one face of the window, in weights (K..., Ci, Co).
+/// Drops a tap in the middle of one face of the window, in weights (K..., Ci, Co).
 Damaged one_tap(const FaultPlace& place) {
   const Window* window = window_of(place.op.attrs);
   const bool conv = place.def.name.starts_with("conv");
@@ -72,7 +72,8 @@ Damaged one_tap(const FaultPlace& place) {
   return Damage{.read = weights, .before = [tap](const TensorView& w) { fill_zero(w.sub(tap)); }};
 }
 
-/// Sums leave `part` of their voxels out; other results keep it unwritten. The part is given for the shape of voxels.
+/// Leaves a part out of a sum over voxels, or unwritten (zero) in other results. `part_of` gives it for a shape of
+/// voxels.
 Damaged without(const FaultPlace& place, Box (*part_of)(const Shape& voxels)) {
   if (!contracts(place)) {
     if (!is_volume(place.op.result.shape)) return {};
@@ -98,8 +99,8 @@ Box last_plane(const Shape& voxels) {
   return plane;
 }
 
-/// A 4x4x4 block on the grid of such blocks, neither the first nor the last along any axis: what a Winograd tile
-/// writes.
+/// Returns a 4x4x4 block on the grid of such blocks, neither the first nor the last along any axis: the voxels that one
+/// Winograd tile writes.
 Box inner_tile(const Shape& voxels) {
   constexpr std::int64_t kTile = 4;
   Box tile = Box::whole(voxels);
@@ -116,7 +117,7 @@ Damaged no_last_plane_h(const FaultPlace& place) { return without(place, last_pl
 Damaged no_last_plane_w(const FaultPlace& place) { return without(place, last_plane<3>); }
 Damaged no_tile(const FaultPlace& place) { return without(place, inner_tile); }
 
-/// Of weight gradients: nobody wrote them.
+/// Sets weight gradients to zero, as if no kernel had written them.
 Damaged all_zero(const FaultPlace& place) {
   if (place.def.name != "conv_weight_grad") return {};
   return Damage{.written = [](const TensorView& block) { fill_zero(block); }};

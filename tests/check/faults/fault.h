@@ -1,4 +1,4 @@
-// The smallest faults that `verify` must find, as a table: which op each can be planted in, and the damage.
+// The table of the smallest faults that `verify` must find: the ops in which each can be planted, and the damage.
 //
 //   for (const Fault& fault : faults())
 //     if (const std::optional<Damage> damage = fault.damage(use)) ...
@@ -12,7 +12,7 @@
 
 namespace voxshard::test {
 
-/// Where a fault is planted: one op with its types, all of it global.
+/// The place of a fault: one op with its types, in global shapes.
 struct FaultPlace {
   const OpDef& def;
   const OpContext& op;
@@ -20,9 +20,9 @@ struct FaultPlace {
 
 struct Fault {
   const char* name;
-  /// Absent where the op cannot have this fault: no taps, an axis too short for a tile.
+  /// Returns nothing where the op cannot have this fault: no taps, or an axis too short for a tile.
   std::optional<Damage> (*damage)(const FaultPlace& place);
-  bool scales = false;  // it multiplies what is there
+  bool scales = false;  // the fault multiplies the values
 };
 
 std::span<const Fault> faults();

@@ -8,10 +8,10 @@
 namespace voxshard::test {
 namespace {
 
-/// Floating-point operations of the largest layer that verify once looked at.
+/// Floating-point operations of the largest layer that an earlier `verify` checked.
 constexpr double kOldLimit = 1e8;
 
-/// What faults are planted in: a pass by its op, as a table calls it.
+/// Returns the ops that faults are planted in, each with the name of its pass in the table.
 const std::map<std::string, std::string>& passes() {
   static const std::map<std::string, std::string> kPasses = {{"conv", "forward"},
                                                              {"conv_input_grad", "input gradient"},
@@ -32,7 +32,7 @@ const std::map<std::string, std::string>& passes() {
   return kPasses;
 }
 
-/// The type whose voxels are walked: d_y of a weight gradient, x of a sum, else the result.
+/// Returns the type whose voxels the op runs over: d_y of a weight gradient, x of a sum, else the result.
 TensorType walked(const Graph& graph, const OpTable& ops, ValueId id) {
   const int driver = ops.at(graph.node(id).op).driver;
   return driver >= 0 ? graph.input_types(id)[static_cast<std::size_t>(driver)] : graph.node(id).type;
@@ -99,7 +99,7 @@ std::vector<ValueId> FaultScene::places(int each) const {
       for (ValueId id : group)
         if (!taken.contains(id)) left.push_back(id);
       if (left.empty()) break;
-      // Ties go to the one of more channels, or of more voxels.
+      // Ties go to the node with more channels, or with more voxels.
       taken.insert(*std::ranges::max_element(left, {}, [&](ValueId id) {
         return i % 2 == 0 ? std::pair(voxels(id), channels(id)) : std::pair(channels(id), voxels(id));
       }));
@@ -127,14 +127,14 @@ PlantedRow FaultScene::row(ValueId id) const {
           .size = size};
 }
 
-/// What belongs to the node, in order: weights packed, blocks computed, partial results joined, margins filled.
+/// Runs the node's instructions in order: weights packed, blocks computed, partial results joined, margins filled.
 void FaultScene::run_again(ValueId id) {
   const auto& instructions = executable_.program.instructions;
   for (std::size_t i = 0; i < instructions.size(); ++i)
     if (instructions[i].value == id) cores_->run_instruction(i);
 }
 
-/// The gradient of a bias before a norm is zero but for rounding, and stays it times anything.
+/// True for the gradient of a bias before a norm: it is zero but for rounding, and remains so when it is scaled.
 bool FaultScene::sums_to_zero(const Node& node) const {
   const std::string prefix = "grad/", suffix = "/bias";
   if (node.op != "channel_sum" || !node.name.starts_with(prefix) || !node.name.ends_with(suffix)) return false;

@@ -1,6 +1,6 @@
-// A network that has run with every value kept, in whose kernels faults are planted one at a time: the damaged kernel
-// of one node runs again on the values that are there, that node alone is compared with the slow kernels, and the node
-// is put back. So a fault costs one layer.
+// A network that has run with every value kept; faults are planted in its kernels one at a time. The damaged kernel of
+// one node runs again on the stored values, that node alone is compared with the slow kernels, and the node is
+// restored, so a fault costs the time of one layer.
 //
 //   FaultScene scene({.graph = build_unet(...), .dtype = DType::kBF16}, pool);
 //   for (const ValueId id : scene.places(1)) table.row(scene.plant(id, fault_named("one tap dropped")));
@@ -21,28 +21,29 @@ struct FaultSceneOptions {
   std::uint64_t seed = 5;
 };
 
-/// What the check says of a planted fault, with the words of a table's row.
+/// The check's report on a planted fault, as a row of the printed table.
 struct PlantedRow {
   std::string kernel, pass, layer, size, fault;
   std::string found;     // the layer that the check names; empty: none
   double ratio = 0;      // difference / allowed
-  bool changed = false;  // whether the damage changed the stored result at all
+  bool changed = false;  // true when the damage changed the stored result at all
 };
 
 class FaultScene {
  public:
   FaultScene(const FaultSceneOptions& options, WorkerPool& pool);
 
-  /// Nodes whose kernels are of the families that faults are planted in, at most `each` per op, kernel and window: the
-  /// one with the most voxels, then the one with the most channels, and so on in turn.
+  /// Returns nodes whose ops can have faults planted in them, at most `each` per op, kernel and window: first the one
+  /// with the most voxels, then the one with the most channels, and so on in turn.
   std::vector<ValueId> places(int each) const;
-  /// Absent where the node cannot have this fault. `old_limit`: large layers are left out.
+  /// Plants the fault and checks the node; nothing when it cannot have this fault. `old_limit`: large layers are left
+  /// out.
   std::optional<PlantedRow> plant(ValueId id, const Fault& fault, bool old_limit = false);
-  /// The check of the node as it is.
+  /// Checks the node as it is.
   LayerReport check(ValueId id, bool old_limit = false) const;
-  /// The row of a node without a fault.
+  /// Returns the row of a node without a fault.
   PlantedRow row(ValueId id) const;
-  /// Whether some convolution of that pass is computed by the kernel.
+  /// True when the kernel computes some convolution of the pass `op`.
   bool has(ConvKernel kernel, const std::string& op) const;
 
  private:

@@ -1,5 +1,5 @@
 // The table of ops with a fault planted in the kernels of one of them, for a whole `verify`: both sides run the same
-// wrong kernel, as a user's would.
+// wrong kernel, as they would with a faulty kernel of a user.
 //
 //   const FaultyTable faulty("conv_weight_grad", fault_named("all zero"));
 //   check_equivalence({.ops = faulty.table(), ...}, pool);
@@ -9,10 +9,10 @@
 
 namespace voxshard::test {
 
-/// One at a time: the table holds plain functions, so what they plant is the living one's.
+/// Only one may exist at a time: the table holds plain functions, which plant the fault of the living object.
 class FaultyTable {
  public:
-  /// In those uses of `op` that `where` picks, all without it; in fast kernels of f32 and bf16 alone.
+  /// Plants the fault in the uses of `op` that `where` picks (in all without it), only in fast kernels of f32 and bf16.
   FaultyTable(std::string op, const Fault& fault, std::function<bool(const OpContext&)> where = {});
   ~FaultyTable();
   FaultyTable(const FaultyTable&) = delete;

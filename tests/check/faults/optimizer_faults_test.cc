@@ -17,7 +17,7 @@ using Elements = std::span<float>;
 constexpr std::size_t kLost = 1001;  // an element in the middle of a vector
 constexpr std::size_t kVector = 16;
 
-/// Takes a step of the fast kernel; what `damage` does then with weights before and after it.
+/// Takes a step of the fast kernel, then calls `damage` with the weights before and after the step.
 template <class Step>
 void damaged(Elements w, Step step, void (*damage)(const std::vector<float>& before, Elements w)) {
   const std::vector<float> before(w.begin(), w.end());
@@ -39,7 +39,7 @@ void lose_the_tail(const std::vector<float>& before, Elements w) {
 
 using Damage = void (*)(const std::vector<float>& before, Elements w);
 
-/// The fast kernels, the step of every optimizer damaged in one way.
+/// Returns the fast kernels with the step of the optimizer `kind` damaged.
 template <Damage damage>
 OptimizerKernels with_damage(int kind) {
   OptimizerKernels kernels = fast::optimizer;
@@ -76,7 +76,7 @@ class PlantedInAnOptimizer : public testing::Test {
   PlantedInAnOptimizer() {
     const Graph graph = build_unet({.depth = 2}, {.size = {16, 16, 16}}, op_table());
     parameters_ = random_parameters(graph, 5);
-    // Of the signs of random weights and of the size that gradients have: a mean over all voxels.
+    // The gradients have the signs of random weights and the size of real gradients: a mean over all voxels.
     for (const auto& [name, tensor] : random_parameters(graph, 6)) {
       if (graph.node(graph.find(name)).role != Role::kParameter) continue;
       Tensor& gradient = gradients_.emplace(name, Tensor(DType::kF64, tensor.shape())).first->second;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPlane = "last plane of ";
 
-/// Of three planes one, another at the next place.
+/// True when the fault is planted at this place: of the missing planes along D, H and W one per place, in turn.
 bool is_this_turn(std::string_view fault, Breadth breadth, std::size_t place) {
   if (breadth == Breadth::kTwoOfAKind || !fault.starts_with(kPlane)) return true;
   return fault[kPlane.size()] == "DHW"[place % 3];

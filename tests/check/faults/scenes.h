@@ -1,26 +1,26 @@
-// The networks that faults are planted in, and the table of what was found.
+// The networks that faults are planted in, and the printed table of the faults that were found.
 #pragma once
 
 #include "tests/check/faults/fault_scene.h"
 
 namespace voxshard::test {
 
-/// The reference U-Net, 32 to 512 channels, of images of 32^3.
+/// Returns the reference U-Net, 32 to 512 channels, for images of 32^3.
 Graph reference_unet(DType dtype);
 FaultSceneOptions reference_unet_scene(DType dtype);
 
-/// A 3x3x3 convolution of as many channels as it has filters behind a norm, then a norm, a max pool, nearest
-/// up-sampling and a head: the layer "conv".
+/// Returns a network around the layer "conv", a 3x3x3 convolution with as many filters as input channels: a norm before
+/// it, then a norm, a max pool, nearest up-sampling and a head.
 FaultSceneOptions layer_scene(std::int64_t channels, std::int64_t size, DType dtype, ConvKernel kernel);
 
 enum class Breadth : std::uint8_t {
-  kOneOfAKind,  // of nodes with the same op, kernel and window the one with the most voxels; planes along one axis in
+  kOneOfAKind,  // per op, kernel and window the node with the most voxels; missing planes along one axis, in
                 // turn
   kTwoOfAKind,  // also the one with the most channels; every fault
 };
 
-/// Plants the faults one at a time, prints a table with a row for each, and expects each of them at its layer; and that
-/// the nodes without a fault pass.
+/// Plants the faults one at a time and prints a table with a row for each. Expects each fault to be found at its layer,
+/// and the nodes without a fault to pass.
 void expect_all_found(FaultScene& scene, Breadth breadth);
 
 }  // namespace voxshard::test

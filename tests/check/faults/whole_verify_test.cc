@@ -10,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-/// The upper two levels of the reference network: 32 to 128 channels.
+/// Returns the upper two levels of the reference network: 32 to 128 channels.
 Graph upper_levels(DType dtype) { return build_unet({.depth = 2}, {.size = {16, 16, 20}, .dtype = dtype}, op_table()); }
 
 EquivalenceReport checked(const OpTable& ops, DType dtype, std::function<Graph(DType)> factory = upper_levels) {
@@ -30,7 +30,7 @@ void expect_named(const EquivalenceReport& report, const std::string& layer, con
   EXPECT_GT(report.first_difference->difference, report.first_difference->tolerance);
 }
 
-/// The use whose weights have that shape; of gradients of weights, whose result has.
+/// Picks the uses whose weights have that shape; of weight gradients, those whose result has it.
 std::function<bool(const OpContext&)> with_weights(Shape shape) {
   return [shape](const OpContext& op) {
     return op.result.shape == shape || (op.inputs.size() > 1 && op.inputs[1].shape == shape);

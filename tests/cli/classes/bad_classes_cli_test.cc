@@ -1,5 +1,5 @@
-// Data sets of classes with something wrong, as a user meets them: each case costs itself, with its code in
-// quarantine.csv and exit code 8, or the whole is refused with a reason.
+// Data sets of classes with something wrong, as a user meets them: a bad item alone is left out, with its code in
+// quarantine.csv and exit code 8, or the whole set is refused with a reason.
 #include <sstream>
 
 #include "tests/cli/trained_cli.h"
@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Images of several sizes in two classes; pairs of IDX files.
+/// Data sets with images of several sizes in two classes, and with pairs of IDX files.
 class BadClassesCli : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -25,7 +25,7 @@ class BadClassesCli : public testing::Test {
   }
   static std::string file(const std::string& name) { return *folder_ / name; }
 
-  /// A data set with four images in each of the classes "left" and "right".
+  /// Makes a data set with four images in each of the classes "left" and "right".
   static void classes(const std::string& name) {
     int i = 0;
     for (const auto& entry : fs::recursive_directory_iterator(file("pictures"))) {
@@ -43,7 +43,7 @@ class BadClassesCli : public testing::Test {
   static std::string digits(const std::string& data) {
     return "train " + file(data) + " -o " + file("refused") + " --model digits --steps 1";
   }
-  /// The digits, with one file of theirs replaced.
+  /// Makes a data set of the digits with one of its files replaced.
   static void idx(const std::string& name, const std::string& replaced, const std::string& bytes) {
     fs::create_directories(file(name));
     for (const auto& entry : fs::directory_iterator(file("digits")))

@@ -1,5 +1,5 @@
-// Training of classifiers as a user runs it: what is published is what stands where nothing is said, passes over the
-// data as steps, a TPUConfig, stops.
+// Training of classifiers as a user runs it: published values are the defaults, passes over the data count as steps, a
+// TPUConfig, stops.
 #include <sstream>
 
 #include "tests/cli/process.h"
@@ -36,7 +36,7 @@ class TrainClassesCli : public testing::Test {
   static json training(const std::string& run) {
     return json::parse(file_text(file(run + "/run.json"))).at("training");
   }
-  /// A column of results.csv.
+  /// Returns a column of results.csv.
   static std::vector<double> column(const std::string& run, std::size_t index) {
     std::istringstream rows(file_text(file(run + "/results.csv")));
     std::vector<double> values;

@@ -61,7 +61,7 @@ TEST(VerifyClassesCut, AsATpuConfigSaysIsAsThePartitionSays) {
 }
 
 TEST(VerifyClassesCut, OfANormOverEightValuesIsEqual) {
-  // A batch norm over so few values makes much of a rounding: that is the case's condition and no fault of a kernel.
+  // A batch norm over so few values amplifies rounding: this is the condition of the case, not a fault of a kernel.
   const CommandResult r =
       run_voxshard("verify --model r2plus1d18 --size 9x21x26 --base-filters 4 --classes 5 --precision f32 --json");
   EXPECT_EQ(r.exit_code, 0) << r.out;

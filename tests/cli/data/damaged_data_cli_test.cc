@@ -1,6 +1,6 @@
-// Files that are damaged, or gone, before a training and after it began: each costs itself, with its code in
-// quarantine.csv and exit code 8; a run whose data have shrunk is refused, and goes on once that is accepted, which is
-// said and kept.
+// Files that are damaged or missing, before a training and after it began: each alone is left out, with its code in
+// quarantine.csv and exit code 8; a run whose data have shrunk is refused, and goes on once the change is accepted,
+// which is reported and recorded.
 #include "tests/cli/data/data_files.h"
 #include "tests/cli/trained_cli.h"
 
@@ -61,7 +61,7 @@ TEST(DamagedData, ARunOfImagesGoesOnWithoutWhatWasDamagedOrTakenAwayOnceThatIsAc
   EXPECT_EQ(run_voxshard("train --steps 4 --resume " + run).exit_code, 8)
       << "what was accepted need not be accepted again";
 
-  fs::remove(folder / ("data/train/" + second));  // nothing changes sides, though the share is another one now
+  fs::remove(folder / ("data/train/" + second));  // no item moves to the other split, though the share changes
   fs::remove(folder / ("data/train/" + validates));
   expect_refusal("train --steps 5 --resume " + run, 10, "checkpoint", "--resume --accept-changes");
   const CommandResult shrunk = run_voxshard("train --steps 5 --accept-changes --json --resume " + run);
@@ -101,7 +101,7 @@ TEST_F(DamagedVolumes, ARunOfVolumesGoesOnWithoutADamagedCaseOnceThatIsAccepted)
   const std::string train = "train " + (folder / "work") + " -o " + (folder / "run") + kModel + kTraining;
   ASSERT_EQ(run_voxshard(train + "-q").exit_code, 0);
   const fs::path image = files_below(folder / "work/images", ".nii").at(0);
-  damage(image);  // of the same length: other voxels
+  damage(image);  // same length, other voxels
   fs::last_write_time(image, fs::last_write_time(image) - std::chrono::hours(1));
   const std::string resume = "train --steps 3 --json --resume " + (folder / "run");
   const CommandResult refused = run_voxshard(resume);

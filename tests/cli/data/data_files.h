@@ -1,4 +1,4 @@
-// Files of data sets, for tests of what a damaged, renamed or missing one does.
+// Files of data sets, for tests of damaged, renamed and missing files.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace voxshard {
 
-/// By name.
+/// Returns the files below a folder whose path ends with `ending`, sorted.
 inline std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder, const std::string& ending) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
@@ -19,14 +19,14 @@ inline std::vector<std::filesystem::path> files_below(const std::filesystem::pat
   return files;
 }
 
-/// Flips 64 bytes behind the middle; the length stays.
+/// Changes 64 bytes after the middle of a file; the length stays.
 inline void damage(const std::filesystem::path& file) {
   std::string bytes = file_text(file.string());
   for (std::size_t i = 0; i < 64; ++i) bytes.at(bytes.size() / 2 + i) ^= 0x5a;
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-/// FOLDER/classes/left and right with `each` images.
+/// Writes `each` images to FOLDER/classes/left and as many to FOLDER/classes/right.
 inline void make_classes(const Folder& folder, int each) {
   namespace fs = std::filesystem;
   run_voxshard("demo " + (folder / "pictures") + " --task detection --cases " + std::to_string(2 * each) +

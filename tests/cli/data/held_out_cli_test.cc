@@ -1,6 +1,6 @@
-// No score on what was trained on without a word: predict knows training items by what they hold, whatever they are
-// called, marks them or leaves them out, evaluate repeats it first, and train suggests to predict only what it held
-// out.
+// Scores on training items are never reported without a notice: predict recognises training items by their content,
+// whatever their names, and marks them or leaves them out, evaluate repeats the notice first, and train suggests to
+// predict only what it held out.
 #include "tests/cli/data/data_files.h"
 #include "tests/cli/trained_cli.h"
 
@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-/// The words of the last line "next: voxshard ...", empty without one.
+/// Returns the words after the last "next: voxshard ", empty without such a line.
 std::string next_of(const CommandResult& r) {
   const std::string begin = "next: voxshard ";
   const auto at = r.out.rfind(begin);
@@ -27,7 +27,7 @@ TEST(HeldOut, ClassesAreMarkedOrLeftOutByTheirContent) {
                                              " --model resnet18 --base-filters 2 --batch 2 --steps 1 --precision f32");
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_EQ(next_of(trained), "predict " + run + " " + data + " -o found.json --held-out");
-  for (const fs::path& file : files_below(data, ".png"))  // known again under another name
+  for (const fs::path& file : files_below(data, ".png"))  // recognised under another name
     fs::rename(file, file.parent_path() / ("renamed_" + file.filename().string()));
 
   const CommandResult all = run_voxshard("predict " + run + " " + data + " -o " + found + " --json");

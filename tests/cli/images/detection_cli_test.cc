@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The annotations as results that found everything.
+/// Returns the annotations as the results of a detector that found every object.
 std::string perfect_results(const std::string& annotations) {
   const auto truth = nlohmann::json::parse(file_text(annotations));
   auto list = nlohmann::json::array();
@@ -33,7 +33,7 @@ TEST(DetectionCli, TheDemoSetScoresOneAgainstItself) {
   EXPECT_NEAR(r.json().at("AP").get<double>(), 1, 1e-6);
   auto scores = r.json();
   EXPECT_GT(scores.at("memory").at("planned_bytes"), 0);
-  scores.erase("memory");  // of this process alone
+  scores.erase("memory");  // not in the file
   EXPECT_EQ(nlohmann::json::parse(file_text(folder / "out/summary.json")), scores);
   EXPECT_THAT(file_text(folder / "out/curves.csv"), HasSubstr("class,iou,recall,precision"));
   const auto text = run_voxshard(arguments);

@@ -1,4 +1,4 @@
-// A KITTI folder through info, train, predict and evaluate, as a COCO file goes.
+// A KITTI folder through info, train, predict and evaluate, like a COCO file.
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -6,7 +6,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The demo's images as FOLDER/kitti/training/{image_2,label_2}; its kidneys are cars, the rest is what it is.
+/// Writes the demo's images to FOLDER/kitti/training/{image_2,label_2}, category 1 as Car, 2 as Van, others as Cyclist.
 std::string kitti_demo(const Folder& folder) {
   namespace fs = std::filesystem;
   EXPECT_EQ(run_voxshard("demo " + (folder / "demo") + " --task detection --cases 4 --test 1 --quiet").exit_code, 0);

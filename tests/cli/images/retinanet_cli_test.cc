@@ -1,4 +1,4 @@
-// RetinaNet on the command line: verify, explain, bench and plan know it, and say what is wrong with its options.
+// RetinaNet on the command line: verify, explain, bench and plan accept it, and report what is wrong with its options.
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {

@@ -1,6 +1,6 @@
 // Classes of videos over time on the command line: train on clips, predict a folder and a film, draw, evaluate. The
-// clips are ffmpeg's test image, still or moving: what a narrow network of a few steps finds is not judged, but that
-// all that is asked for is there and agrees.
+// clips are ffmpeg's test image, still or moving. The accuracy of a narrow network after a few steps is not tested,
+// only that all requested outputs exist and agree.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -36,7 +36,7 @@ class TimeLineCli : public testing::Test {
                      "--size 16x16 --fit resize --batch 2 --steps 4 --partition 1x2x1x1x1 --quiet");
     ASSERT_EQ(r.exit_code, 0) << r.err;
   }
-  /// Whether within a minute an unfinished file whose name ends so has more bytes than that.
+  /// True when within a minute an unfinished file whose name has this ending grows beyond `bytes`.
   static bool grows_beyond(const std::string& ending, std::uintmax_t bytes) {
     for (int tick = 0; tick < 6000; ++tick) {
       for (const auto& entry : std::filesystem::directory_iterator(file(""))) {

@@ -1,6 +1,6 @@
 // Annotated video on the command line: train on some frames, predict and evaluate on others. The clip is ffmpeg's
-// moving test image, the run a narrow network after two steps: what it finds is not judged, but that every way to ask
-// finds the same.
+// moving test image, the run a narrow network after two steps. Its accuracy is not tested, only that every way to
+// request a prediction gives the same one.
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -43,7 +43,7 @@ class VideoPredictCli : public testing::Test {
   static std::string truth_json() { return *folder_ / "truth.json"; }
   static std::string run() { return *folder_ / "run"; }
   static std::string file(const std::string& name) { return *folder_ / name; }
-  /// Boxes of any score, so that there are some.
+  /// Predicts boxes of any score, so that there are some.
   static CommandResult predict(const std::string& words) {
     return run_voxshard("predict " + run() + " " + words + " --postprocess legacy --json");
   }

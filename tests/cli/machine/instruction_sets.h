@@ -1,4 +1,4 @@
-// The instruction sets that the command can be told to use, by VOXSHARD_ISA.
+// The instruction sets that VOXSHARD_ISA can select for the command.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace voxshard {
 
-/// For the commands that are started until it goes; nullopt: the machine's widest.
+/// Sets VOXSHARD_ISA for the commands that are started during its lifetime; nullopt: the machine's widest set.
 class UseInstructionSet {
  public:
   explicit UseInstructionSet(const std::optional<std::string>& set) {
@@ -25,7 +25,7 @@ class UseInstructionSet {
   std::optional<std::string> before_;
 };
 
-/// Those of this machine, the narrowest first.
+/// Returns the instruction sets of this machine, the narrowest first.
 inline std::vector<std::string> machine_sets() {
   const UseInstructionSet widest(std::nullopt);
   Folder folder("sets");

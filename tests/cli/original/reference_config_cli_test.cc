@@ -1,5 +1,5 @@
-// Every key of both reference models' configs, in a YAML file as their users have them: it arrives with its value,
-// decides nothing and says why, or is refused by name.
+// Every key of both reference models' configs, in a YAML file as their users have them: it sets an option with its
+// value, has no effect and says why, or is refused by name.
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -8,7 +8,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// By name, what `explain --stage config` says of each key.
+/// Returns what `explain --stage config` reports of each key, by name.
 std::map<std::string, json> shown(const std::string& yaml) {
   Folder folder("reference_config");
   folder.write("c.yaml", yaml);
@@ -23,12 +23,13 @@ std::map<std::string, json> shown(const std::string& yaml) {
 
 struct Expected {
   const char* key;
-  const char* value;   // as the file has it
-  const char* option;  // that it arrives as; null: it has no effect, or is fixed
-  json as = {};        // with this value; null: its own
+  const char* value;   // as in the file
+  const char* option;  // that it sets; null: it has no effect, or is fixed
+  json as = {};        // the option's value; null: the key's
 };
 
-/// A key that decides nothing says why, or is not set, or is fixed: then another value is refused.
+/// Expects that a key without an option says why it has no effect, or is not set, or is fixed: another value is
+/// refused.
 void expect_without_option(const Expected& one, const json& use) {
   const std::string effect = use.at("effect"), value = one.value;
   EXPECT_EQ(use.at("options"), json::object()) << one.key;

@@ -10,15 +10,15 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// What the shell closes, and whether standard output is among it.
+/// The redirections by which the shell closes streams; `output`: standard output is one of them.
 struct Closing {
   const char* words;
   bool output;
 };
 constexpr Closing kClosings[] = {{"<&-", false}, {"2>&-", false}, {">&-", true}, {"<&- >&- 2>&-", true}};
 
-/// The bytes of all files below a folder whose content follows from the inputs alone: those that hold times are left
-/// out, but lock files are there.
+/// Returns the bytes of all files below a folder whose content depends on the inputs alone: files with times are left
+/// out, lock files are included.
 std::map<std::string, std::string> bytes_of(const std::string& folder) {
   std::map<std::string, std::string> bytes;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -30,7 +30,7 @@ std::map<std::string, std::string> bytes_of(const std::string& folder) {
   return bytes;
 }
 
-/// A step of the work: what it is called with, with OUT for the folder of its outputs.
+/// Tests of commands in which OUT stands for the folder of their outputs.
 class ClosedStreams : public TrainedCli {
  protected:
   static std::string words(std::string text, const std::string& out) {
@@ -38,7 +38,7 @@ class ClosedStreams : public TrainedCli {
       text.replace(at, 3, out);
     return text;
   }
-  /// The outputs are those of a call with all streams open, byte by byte.
+  /// Expects the outputs of a call with all streams open, byte for byte.
   static void expect_same_outputs(const std::string& command) {
     Folder folder("closed");
     const std::string out = folder / "out";
@@ -67,7 +67,7 @@ TEST_F(ClosedStreams, OutputsHaveTheBytesOfOpenOnes) {
   expect_same_outputs("evaluate " + data() + "/labelsTr " + data() + "/labelsTr -o OUT/summary.json");
 }
 
-/// They are written piece by piece while progress is shown.
+/// The results for clips are written piece by piece while progress is shown.
 TEST_F(ClosedStreams, NoProgressIsWrittenIntoTheClipsThatAreFound) {
   Folder f("clips");
   ASSERT_EQ(

@@ -1,5 +1,6 @@
-// Systems that refuse threads: a command that was asked for a number of them says how many there were, one that was not
-// goes on with those, and none hangs. The limits come from tests/preload/few_threads.cc and from the system itself.
+// Systems that refuse threads: a command with a stated number of threads reports how many there were, one without goes
+// on with those that it got, and none hangs. The limits come from tests/preload/few_threads.cc and from the system
+// itself.
 #include <unistd.h>
 
 #include <thread>
@@ -13,9 +14,10 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-/// So many threads beside the first one. `timeout` ends what hangs; it gives 124 then.
+/// Runs voxshard with at most that many threads beside the first. `timeout` ends a process that hangs, with exit code
+/// 124.
 CommandResult run_with(int most_threads, const std::string& arguments) {
-  // x264 leaks what it has when it is refused a thread.
+  // x264 leaks memory when it is refused a thread.
   return run_voxshard(
       arguments, "",
       "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 timeout -k 5 120 env LD_PRELOAD=" VOXSHARD_FEW_THREADS
@@ -30,7 +32,7 @@ class FewThreads : public TrainedCli {
       text.replace(at, 3, out);
     return text;
   }
-  /// Every command that makes threads, with OUT for its outputs.
+  /// Returns every command that starts threads, with OUT for its outputs.
   static std::vector<std::string> commands() {
     return {"demo OUT --cases 1 --test 1",
             "prepare " + data() + " -o OUT --spacing 8,8,8",
@@ -79,7 +81,7 @@ TEST_F(FewThreads, ThoseThatWereNotAskedForAreDoneWithout) {
   }
 }
 
-/// FFmpeg's decoder and the encoder make threads of their own beside the three that were asked for.
+/// FFmpeg's decoder and the encoder start threads of their own beside the three that were asked for.
 TEST_F(FewThreads, OfAVideoOneThreadDecodesAndDraws) {
   Folder f("video");
   ASSERT_EQ(
@@ -113,7 +115,7 @@ TEST_F(FewThreads, AThousandInLittleAddressSpaceAreRefused) {
   EXPECT_THAT(r.err, HasSubstr(" of 1024 threads; give --threads"));
 }
 
-/// Root has no limit of processes, so another user is needed, who has none yet.
+/// Root has no limit of processes, so the command runs as another user, who has no processes yet.
 TEST_F(FewThreads, BeyondTheProcessesOfAUserTheyAreRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root: the processes of this user are not known";
   const std::string as_nobody = "prlimit --nproc=3 setpriv --reuid=65534 --regid=65534 --clear-groups timeout -k 5 120";

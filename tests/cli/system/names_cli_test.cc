@@ -1,5 +1,5 @@
-// Files whose names are no UTF-8, as disks that were written long ago hold them: each costs itself, with E_NAME,
-// wherever folders are listed, because results are JSON, which cannot hold such a name.
+// Files whose names are not UTF-8, as on disks that were written long ago: wherever folders are listed, each such file
+// alone is left out with E_NAME, because results are JSON, which cannot hold such a name.
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -9,12 +9,12 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-/// "bad\xff" + ending.
+/// Returns a name that is not UTF-8: "bad\xff" + ending.
 std::string bad(const std::string& ending) { return "bad\xff" + ending; }
 
 class Names : public TrainedCli {
  protected:
-  /// Exit 8, and the list of what was left out names it as a screen may show it.
+  /// Expects exit code 8, and a list of what was left out that names the file in printable form.
   static CommandResult expect_left_out(const std::string& words, const std::string& list, const std::string& row) {
     const CommandResult r = run_voxshard(words + " --json");
     EXPECT_EQ(r.exit_code, 8) << words << "\n" << r.err;
@@ -139,7 +139,7 @@ TEST_F(Names, OfRecordsThatAreNoUtf8CostTheFile) {
   EXPECT_THAT(r.out, HasSubstr("E_NAME"));
 }
 
-/// Folders are named by who calls; what is written says their names as well as JSON can.
+/// Folders are named by the caller; outputs contain their names as well as JSON can hold them.
 TEST_F(Names, OfFoldersThatAreNoUtf8EndNothing) {
   Folder f("folders");
   const std::string set = f / bad(""), made = f / ("made" + bad(""));
@@ -151,7 +151,7 @@ TEST_F(Names, OfFoldersThatAreNoUtf8EndNothing) {
   ASSERT_EQ(run_voxshard("train " + work() + " -o" + quoted(run) + kModel + kTraining).exit_code, 0);
   const CommandResult resumed = run_voxshard("train --resume" + quoted(run) + "--steps 3");
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  // A run keeps the name of the folder that it learns from, to be gone on with.
+  // A run records the name of the folder that it trains on, for resuming.
   expect_refusal("train" + quoted(made) + "-o " + (f / "refused") + kModel + kTraining, 3, "input", "is no UTF-8");
   EXPECT_EQ(run_voxshard("predict" + quoted(run) + quoted(set + "/imagesTs") + "-o" + quoted(f / ("pred" + bad(""))))
                 .exit_code,

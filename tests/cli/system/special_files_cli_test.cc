@@ -1,5 +1,5 @@
-// Named pipes where a file is expected, and links where a temporary file will be: no command waits for somebody to
-// write into a pipe, and none writes through a link that another put there.
+// Named pipes where a file is expected, and links where a temporary file will be: no command waits for a writer of a
+// pipe, and none writes through a link that somebody else put there.
 #include <sys/stat.h>
 
 #include <cctype>
@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-/// What waits for ever is ended, and gives 124.
+/// Runs voxshard with a limit of 120 s: a command that waits for ever is ended, with exit code 124.
 CommandResult run_bounded(const std::string& words) { return run_voxshard(words, "", "exec timeout -k 5 120"); }
 
-/// Puts a named pipe in the place of a file, whose folders are made.
+/// Puts a named pipe in the place of a file, and makes its parent folders.
 void put_pipe(const std::string& path) {
   fs::create_directories(fs::path(path).parent_path());
   fs::remove(path);
@@ -25,7 +25,7 @@ void put_pipe(const std::string& path) {
 
 class SpecialFiles : public TrainedCli {
  protected:
-  /// `words` are refused in time, because `pipe` is one.
+  /// Expects `words` to be refused in time because `pipe` is a named pipe.
   static void expect_refused(const std::string& pipe, const std::string& words,
                              const std::string& piece = "is a named pipe") {
     put_pipe(pipe);
@@ -34,7 +34,7 @@ class SpecialFiles : public TrainedCli {
     EXPECT_THAT(r.err + r.out, HasSubstr(piece)) << words;
     fs::remove(pipe);
   }
-  /// A copy of the run, for something to be wrong in.
+  /// Returns a copy of the run, to be damaged.
   static std::string copy_of(const std::string& from, const std::string& to) {
     fs::copy(from, to, fs::copy_options::recursive);
     return to;
@@ -127,8 +127,8 @@ TEST_F(SpecialFiles, ANamedPipeIsNoOutput) {
                  "is there and is not");
 }
 
-/// The name that temporary files had when it could be guessed: ".tmp.HOST-PID.", with the shell's own number, which the
-/// command keeps.
+/// Returns the name that temporary files had when it could be guessed: ".tmp.HOST-PID.", with the shell's own process
+/// id, which the command keeps.
 std::string guessed(const std::string& folder, const std::string& name) {
   char text[256] = {};
   ::gethostname(text, sizeof text - 1);

@@ -1,4 +1,4 @@
-// What the doctor measures: every op that a program may hold, each sample an op that can be run.
+// Tests of the samples that the doctor measures: they cover every op that a program may hold, and each can be run.
 #include "pipelines/profile/host_samples.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Which host unpacks what, and how long it takes, by hand.
+// The work of each host that unpacks samples, and its duration, computed by hand.
 #include "libcore/device/tpu/feed_price.h"
 
 #include "tests/device/tpu/tpu_scene.h"

@@ -1,4 +1,5 @@
-// Device files: what the built-in ones say, the arithmetic of the published figures, and each refusal of a wrong file.
+// Device files: the contents of the built-in ones, the arithmetic of the published figures, and each refusal of a wrong
+// file.
 #include <functional>
 
 #include "tests/device/tpu/tpu_scene.h"

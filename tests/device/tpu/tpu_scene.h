@@ -42,7 +42,7 @@ inline Json toy_json() {
 inline TpuSpec toy_device() { return tpu_from_json(toy_json(), "toy.json", "toy"); }
 inline TpuSpec tpu(const std::string& name) { return tpu_from_json(builtin_json(name), name + ".json", name); }
 
-/// The toy with one slice of x * y chips whose axes wrap round as asked.
+/// Returns the toy with one slice of x * y chips; the axes wrap round if `wrap_x`, `wrap_y`.
 inline TpuSpec toy_slice(std::int64_t x, std::int64_t y, bool wrap_x, bool wrap_y) {
   Json json = toy_json();
   json["slices"] = Json::array({{{"cores", 2 * x * y},

@@ -1,5 +1,5 @@
-// The published rows: the emulation is within the goal, its two fitted constants are what the rows give, and the table
-// says what it does not explain.
+// The published rows: the emulation is within the goal, its two fitted constants follow from the rows, and the table
+// states what it does not explain.
 #include "pipelines/emulation/tpu_tables_text.h"
 
 #include <cmath>

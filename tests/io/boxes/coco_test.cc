@@ -1,4 +1,4 @@
-// COCO JSON: what is read, what costs its entry only, and what costs the file.
+// COCO JSON: what is read, and which errors lose an entry or the whole file.
 #include "io/boxes/coco.h"
 
 #include "io/boxes/coco_json.h"

@@ -1,4 +1,4 @@
-// KITTI folders: what is read and what costs its line or file only.
+// KITTI folders: what is read, and which errors lose only a line or a file.
 #include "io/boxes/kitti.h"
 
 #include "tests/io/test_files.h"

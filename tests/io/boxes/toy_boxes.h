@@ -51,7 +51,7 @@ inline std::vector<std::filesystem::path> toy_box_files(const std::filesystem::p
   return files;
 }
 
-/// The table of the build and one row more.
+/// Returns the table of the build with one row more.
 inline BoxFormats with_toy_boxes() {
   BoxFormats formats = box_formats();
   formats.push_back({.name = "Toy",

@@ -1,4 +1,4 @@
-// Pascal VOC folders: what is read and what costs its file or object only.
+// Pascal VOC folders: what is read, and which errors lose only a file or an object.
 #include "io/boxes/voc.h"
 
 #include <algorithm>

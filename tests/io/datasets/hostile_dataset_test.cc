@@ -1,4 +1,4 @@
-// Descriptions of data sets that would lead out of their folder, or say what nnU-Net does not.
+// Descriptions of data sets with paths out of their folder, or with statements that nnU-Net does not know.
 #include "io/datasets/dataset.h"
 #include "tests/io/test_files.h"
 

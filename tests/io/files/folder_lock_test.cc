@@ -9,7 +9,7 @@
 namespace voxshard {
 namespace {
 
-/// For root, whom permissions do not bind: another user while this lives.
+/// Acts as another user during its lifetime if root runs the test, because permissions do not restrict root.
 class AsPlainUser {
  public:
   AsPlainUser() {

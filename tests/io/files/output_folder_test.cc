@@ -1,5 +1,5 @@
-// Folders are owned: outputs never lie where inputs lie, one writer at a time, and what an earlier call made otherwise
-// is made anew or refused, never mixed with what is made now.
+// Folders are owned: outputs never lie where inputs lie, there is one writer at a time, and results of an earlier call
+// with other options are made anew or refused, never mixed with new ones.
 #include "io/files/output_folder.h"
 
 #include <sys/resource.h>
@@ -13,14 +13,14 @@
 namespace voxshard {
 namespace {
 
-/// Makes a part of one file, with the manifest as a command would.
+/// Makes a part of one file and records it in the manifest, as a command would.
 void make(OutputFolder& folder, const std::string& part, const std::string& bytes, const std::string& data = "d") {
   folder.begin(part, {part + ".txt"});
   write_bytes(folder.path() / (part + ".txt"), bytes);
   folder.commit(part, data);
 }
 
-/// Files of this process grow no further while it lives.
+/// Limits the size of the files that this process writes during its lifetime.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(std::uintmax_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {

@@ -1,4 +1,4 @@
-// Several ranks of a command fill one folder: the first owns it, the others note what they made beside its manifest.
+// Several ranks of a command fill one folder: rank 0 owns it, the others log what they made beside its manifest.
 #include "io/files/part_log.h"
 
 #include <regex>
@@ -23,7 +23,7 @@ void make(PartLog& log, const fs::path& folder, const std::string& part, const s
   log.commit(part, "d");
 }
 
-/// Without the times of files.
+/// Returns the manifest without the times of files.
 std::string manifest_of(const fs::path& folder) {
   return std::regex_replace(read_bytes(folder / kManifestName), std::regex("\"time_ns\":[0-9]+"), "");
 }

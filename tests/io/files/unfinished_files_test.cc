@@ -1,4 +1,4 @@
-// What a process that must end at once takes away: temporary files, and nothing that has its name.
+// Tests of what a process that must end at once removes: its temporary files, and no file under a final name.
 #include "io/files/unfinished_files.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files of a folder with the name of a temporary one.
+/// Returns the number of files in a folder whose name is that of a temporary file.
 std::ptrdiff_t temporaries_in(const fs::path& folder) {
   return std::ranges::count_if(fs::directory_iterator(folder), fs::directory_iterator(),
                                [](const auto& entry) { return is_temporary(entry.path()); });

@@ -14,7 +14,7 @@ namespace voxshard {
 
 struct ImageSpec {
   int width = 1, height = 1, channels = 1, bits = 8;
-  int orientation = 0;      // EXIF; 0: says nothing
+  int orientation = 0;      // EXIF; 0: none
   bool big_endian = false;  // TIFF
 };
 
@@ -24,7 +24,7 @@ inline std::string number_bytes(std::uint64_t value, int width, bool big_endian)
   return bytes;
 }
 
-/// A TIFF without compression; `values` are the samples in rows, repeated as often as needed.
+/// Returns a TIFF without compression; `values` are the samples in rows, repeated as often as needed.
 inline std::string tiff_bytes(const ImageSpec& s, const std::vector<int>& values, int sample_format = 1) {
   const auto number = [&](std::uint64_t v, int width) { return number_bytes(v, width, s.big_endian); };
   std::string pixels;
@@ -48,7 +48,7 @@ inline std::string tiff_bytes(const ImageSpec& s, const std::vector<int>& values
   if (pixels.size() % 2) pixels += '\0';
   std::string file = (s.big_endian ? "MM" : "II") + number(42, 2) + number(8 + pixels.size(), 4) + pixels;
   file += number(fields.size(), 2);
-  const std::size_t behind = file.size() + 12 * fields.size() + 4;  // where three values of 16 bits stand
+  const std::size_t behind = file.size() + 12 * fields.size() + 4;  // offset of three 16-bit values
   for (const auto& f : fields) {
     const bool per_channel = (f.tag == 258 || f.tag == 339) && s.channels > 2;
     file += number(static_cast<std::uint64_t>(f.tag), 2) + number(static_cast<std::uint64_t>(f.type), 2);
@@ -64,14 +64,14 @@ inline std::string tiff_bytes(const ImageSpec& s, const std::vector<int>& values
   return file;
 }
 
-/// The EXIF data of an orientation, from "II" or "MM" on.
+/// Returns the EXIF data of an orientation, from "II" or "MM" on.
 inline std::string exif_bytes(int orientation) {
   return "II" + number_bytes(42, 2, false) + number_bytes(8, 4, false) + number_bytes(1, 2, false) +
          number_bytes(274, 2, false) + number_bytes(3, 2, false) + number_bytes(1, 4, false) +
          number_bytes(static_cast<std::uint64_t>(orientation), 4, false) + number_bytes(0, 4, false);
 }
 
-/// The JPEG with an orientation put in behind its first marker.
+/// Returns the JPEG with an orientation inserted after its first marker.
 inline std::string jpeg_with_orientation(const std::string& jpeg, int orientation) {
   const std::string data = std::string("Exif\0\0", 6) + exif_bytes(orientation);
   return jpeg.substr(0, 2) + "\xff\xe1" + number_bytes(data.size() + 2, 2, true) + data + jpeg.substr(2);
@@ -83,8 +83,8 @@ inline std::string png_chunk(const std::string& name, const std::string& data) {
   return number_bytes(data.size(), 4, true) + body + number_bytes(sum, 4, true);
 }
 
-/// A PNG: 1 channel grey, 2 grey and alpha, 3 colour, 4 colour and alpha. `promised_width` goes into its header
-/// instead.
+/// Returns a PNG: 1 channel grey, 2 grey and alpha, 3 colour, 4 colour and alpha. `promised_width`: the width in its
+/// header, if it is to differ.
 inline std::string png_bytes(const ImageSpec& s, const std::vector<int>& values, int promised_width = 0) {
   std::string rows;
   for (int y = 0, i = 0; y < s.height; ++y) {

@@ -63,7 +63,8 @@ std::vector<int> quarters(int channels) {
   return values;
 }
 
-/// The quarters of the upright image, top left, top right, bottom left, bottom right, as letters of the stored ones.
+/// Returns the quarters of the upright image (top left, top right, bottom left, bottom right) as letters of the stored
+/// ones.
 std::string corners(const Tensor& rgb) {
   const std::int64_t height = rgb.shape()[0], width = rgb.shape()[1];
   std::string text;

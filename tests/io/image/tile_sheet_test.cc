@@ -19,7 +19,8 @@ Tensor grey(std::int64_t rows, std::int64_t columns) {
 
 Box box(std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1) { return {{r0, c0}, {r1 - r0, c1 - c0}}; }
 
-/// 40 x 30 cut between rows 20 and 21; the upper tile holds 2 rows of the lower, the lower 3 of the upper and 1 beyond.
+/// Returns two tiles of a 40 x 30 image of 20 rows each: the upper holds 2 rows of the lower, the lower 3 of the upper
+/// and 1 row beyond the image.
 TileView two_tiles() {
   return {.caption = "two",
           .extent = {40, 30},

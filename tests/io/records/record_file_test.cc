@@ -27,7 +27,7 @@ void write_all(const fs::path& path, const std::vector<std::string>& records, Re
   writer.commit();
 }
 
-/// The head of a record that promises `length` bytes, its checksum right.
+/// Returns the head of a record that announces `length` bytes, with a valid checksum.
 std::string head(std::uint64_t length) {
   std::string bytes(12, '\0');
   std::memcpy(bytes.data(), &length, 8);

@@ -14,7 +14,7 @@ TfExample small_example() {
   return example;
 }
 
-/// A message's field of bytes.
+/// Returns a message's field of bytes.
 std::string field(int number, const std::string& body) {
   std::string bytes(1, static_cast<char>(number << 3 | 2));
   for (std::size_t left = body.size();; left >>= 7) {

@@ -1,4 +1,4 @@
-// What bounds the memory of a job, from trees of files as kernels of both versions of control groups show them.
+// The limits on the memory of a job, from file trees as kernels show them for both versions of control groups.
 #include "io/system/memory_bounds.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 using Variables = std::map<std::string, std::string>;
 
-/// A tree in the place of /proc and /sys.
+/// A folder in the place of /proc and /sys.
 class FakeSystem {
  public:
   explicit FakeSystem(const std::string& name, Variables variables = {})
@@ -173,7 +173,7 @@ TEST(MemoryBounds, AContainerSeesItsOwnGroupAtTheMount) {
   EXPECT_EQ(docker.bounds()[0].of, "control group /docker/7");
   EXPECT_EQ(docker.bounds()[0].free_bytes, 450 * kMiB);
 
-  FakeSystem namespaced("bounds_namespace");  // of a namespace's own: its group is "/"
+  FakeSystem namespaced("bounds_namespace");  // a namespace of its own: its group is "/"
   namespaced.version2("/");
   namespaced.group2("", mib(512), 112);
   ASSERT_EQ(namespaced.bounds().size(), 1u);
@@ -228,7 +228,7 @@ TEST(MemoryBounds, SlurmsGrantCountsWhereNoGroupConfines) {
   for (const auto& [variables, granted_mib] : std::vector<std::pair<Variables, std::int64_t>>{
            {{{"SLURM_MEM_PER_NODE", "4096"}}, 4096},
            {{{"SLURM_MEM_PER_CPU", "1000"}, {"SLURM_CPUS_ON_NODE", "3"}}, 3000},
-           {{{"SLURM_MEM_PER_CPU", "1000"}}, 0},  // of how many nobody says
+           {{{"SLURM_MEM_PER_CPU", "1000"}}, 0},  // the number of CPUs is not given
            {{{"SLURM_MEM_PER_NODE", "0"}}, 0},    // all that the node has
            {{{"SLURM_MEM_PER_NODE", "much"}}, 0},
            {{{"SLURM_MEM_PER_CPU", "9223372036854775807"}, {"SLURM_CPUS_ON_NODE", "64"}}, std::int64_t{1} << 40}}) {

@@ -1,4 +1,4 @@
-// Truncated and damaged videos: every good frame is read, what is wrong is told, and nothing crashes or hangs.
+// Truncated and damaged videos: every good frame is read, damage is reported, and nothing crashes or hangs.
 #include <algorithm>
 
 #include "libcore/base/rng.h"

@@ -13,7 +13,7 @@ VideoOrientation from(std::int32_t a, std::int32_t b, std::int32_t c, std::int32
   return orientation_from_matrix({a, b, 0, c, d, 0, 0, 0, 1 << 30});
 }
 
-/// The red channel of 1 2 3 / 4 5 6 after turning, row by row, "/" between rows.
+/// Returns the red channel of 1 2 3 / 4 5 6 after turning, row by row, "/" between rows.
 std::string turned(const VideoOrientation& o) {
   Tensor stored(DType::kU8, {2, 3, 3}), upright;
   for (std::int64_t i = 0; i < 6; ++i) stored.as<std::uint8_t>()[3 * i] = static_cast<std::uint8_t>(i + 1);

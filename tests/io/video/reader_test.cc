@@ -11,7 +11,7 @@
 namespace voxshard {
 namespace {
 
-/// Reads the last frame again, then every frame in an order of no pattern: some onwards and most across keyframes.
+/// Reads the last frame again, then every frame in a shuffled order: some forwards and most across keyframes.
 void expect_seeking_equals_reading_through(const fs::path& path) {
   SCOPED_TRACE(path.string());
   VideoReader video(path, {.threads = 2});

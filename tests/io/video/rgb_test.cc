@@ -15,8 +15,8 @@ class VideoRgb : public VideoClips {
   }
 };
 
-/// Within `most` levels of ffmpeg's accurate conversion; within 12 in the third row and column from any edge, where
-/// libswscale leaves out the outermost of four chroma samples (any edge: the image may have been turned).
+/// Expects pixels within `most` levels of ffmpeg's accurate conversion; within 12 in the third row and column from any
+/// edge, where libswscale leaves out the outermost of four chroma samples (any edge: the image may have been turned).
 void expect_pixels_of_ffmpeg(const fs::path& path, int most = 2) {
   SCOPED_TRACE(path.string());
   VideoReader video(path, {.threads = 2});

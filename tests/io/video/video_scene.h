@@ -15,7 +15,7 @@
 
 namespace voxshard {
 
-/// What a shell command prints. Throws when it fails.
+/// Returns the output of a shell command. Throws when it fails.
 inline std::string output_of(const std::string& command) {
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
@@ -31,7 +31,8 @@ inline std::string quoted(const fs::path& path) { return "'" + path.string() + "
   if (std::system("command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null")) \
   GTEST_SKIP() << "ffmpeg and ffprobe are not installed"
 
-/// `seconds` of ffmpeg's moving test image in `folder`/`name`, 25 frames per second; `options` go before the output.
+/// Makes `seconds` of ffmpeg's moving test image in `folder`/`name`, 25 frames per second; `options`: those of the
+/// output.
 inline fs::path make_clip(const fs::path& folder, const std::string& name, const std::string& options,
                           const std::string& size = "96x64", int seconds = 1) {
   const fs::path path = folder / name;
@@ -40,7 +41,7 @@ inline fs::path make_clip(const fs::path& folder, const std::string& name, const
   return path;
 }
 
-/// Tests that make clips in a folder of their own.
+/// Tests that make clips in a folder of their own; skipped without ffmpeg.
 class VideoClips : public testing::Test {
  protected:
   void SetUp() override { REQUIRE_FFMPEG(); }
@@ -54,7 +55,7 @@ class VideoClips : public testing::Test {
   ScratchFolder scratch_;
 };
 
-/// The timestamps of the frames that ffprobe decodes; -1 where it knows none.
+/// Returns the timestamps of the frames that ffprobe decodes; -1 where it knows none.
 inline std::vector<std::int64_t> probed_times(const fs::path& path, int stream_index) {
   const std::string text = output_of("ffprobe -v quiet -select_streams " + std::to_string(stream_index) +
                                      " -show_entries frame=best_effort_timestamp -of json " + quoted(path));
@@ -64,7 +65,7 @@ inline std::vector<std::int64_t> probed_times(const fs::path& path, int stream_i
   return times;
 }
 
-/// Width and height as ffprobe gives them, exchanged for a quarter turn.
+/// Returns width and height from ffprobe, swapped if the video is turned by a quarter.
 inline std::pair<std::int64_t, std::int64_t> probed_size(const fs::path& path, int stream_index) {
   const auto json = nlohmann::json::parse(output_of("ffprobe -v quiet -select_streams " + std::to_string(stream_index) +
                                                     " -show_streams -of json " + quoted(path)));
@@ -81,20 +82,20 @@ inline std::vector<std::int64_t> index_times(const VideoIndex& index) {
   return times;
 }
 
-/// The number of frames, counted by decoding, after comparing size and all timestamps with ffprobe's.
+/// Compares size and all timestamps with ffprobe's. Returns the number of frames, counted by decoding.
 inline std::int64_t expect_as_ffprobe(const fs::path& path) {
   SCOPED_TRACE(path.string());
   const VideoReader video(path, {.threads = 2, .decode_index = true});
   const int stream = video.stream().stream_index;
   std::vector<std::int64_t> ours = index_times(video.index()), theirs = probed_times(path, stream);
   for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i)
-    if (theirs[i] < 0) theirs[i] = ours[i];  // a frame that the file gives no time: only counted
+    if (theirs[i] < 0) theirs[i] = ours[i];  // a frame without a time in the file: only counted
   EXPECT_EQ(ours, theirs);
   EXPECT_EQ(std::pair(video.stream().width, video.stream().height), probed_size(path, stream));
   return video.index().size();
 }
 
-/// Every frame of a file in order, as bytes.
+/// One frame of a file, as bytes.
 struct ReadFrame {
   std::int64_t number, pts_ticks;
   Shape shape;
@@ -110,7 +111,7 @@ inline std::vector<ReadFrame> all_frames(VideoReader& video) {
   return frames;
 }
 
-/// The file's frames as ffmpeg turns and converts them when asked for accuracy: rgb24, one after the other.
+/// Returns the file's frames as ffmpeg turns and converts them with accurate settings: rgb24, one after the other.
 inline std::string ffmpeg_rgb(const fs::path& path, int stream_index) {
   return output_of("ffmpeg -v quiet -nostdin -threads 1 -i " + quoted(path) +
                    " -map 0:" + std::to_string(stream_index) +

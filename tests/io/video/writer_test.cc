@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// A grey ramp from left to right that grows brighter from frame to frame.
+/// Returns a grey ramp from left to right that grows brighter from frame to frame.
 Tensor ramp(std::int64_t height, std::int64_t width, std::int64_t number) {
   Tensor rgb(DType::kU8, {height, width, 3});
   for (std::int64_t i = 0; i < rgb.count(); ++i)

@@ -27,7 +27,7 @@ struct Planes {
   }
 };
 
-/// Values from 64 to 191: far from where sums are cut, so that the formulas hold everywhere.
+/// Values from 64 to 191: far from where results are clamped, so that the formulas hold everywhere.
 Planes random_planes(std::int64_t width, std::int64_t height, bool halve_x, bool halve_y) {
   Planes p{width, height, halve_x, halve_y, {}};
   for (int i = 0; i < 3; ++i)
@@ -55,7 +55,7 @@ double cubic(double d) {
   return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
-/// Where pixel `x` lies on a chroma axis, and the first of the four samples around it.
+/// Returns the position of pixel `x` on a chroma axis, and the first of the four samples around it.
 std::pair<double, std::int64_t> chroma_place(std::int64_t x, bool halve) {
   const double place = halve ? (static_cast<double>(x) + 0.5) / 2 - 0.5 : static_cast<double>(x);
   return {place, static_cast<std::int64_t>(std::floor(place)) - 1};
@@ -71,7 +71,7 @@ double chroma(const Planes& p, int plane, std::int64_t y, std::int64_t x) {
   return sum - 128;
 }
 
-/// Red, green and blue by ITU-R BT.601: limited range 16 to 235 and 16 to 240, or 0 to 255.
+/// Returns red, green and blue by ITU-R BT.601: limited range 16 to 235 and 16 to 240, or 0 to 255.
 std::array<double, 3> expected(const Planes& p, bool full_range, std::int64_t y, std::int64_t x) {
   const double scale = full_range ? 1 : 255.0 / 224, light = p.at(0, y, x);
   const double luma = full_range ? light : (light - 16) * 255 / 219;

@@ -60,7 +60,7 @@ inline void write_toy(const std::filesystem::path& path, const Volume& volume, D
   write_text_atomically(path, text);
 }
 
-/// The table of the build and one row more.
+/// Returns the table of the build with one row more.
 inline VolumeFormats with_toy() {
   VolumeFormats formats = volume_formats();
   formats.rows.push_back({.name = "Toy",

@@ -1,4 +1,4 @@
-// Sweeps over the real and the awkward files of others: each is read rightly or refused with a reason, never a crash.
+// Sweeps over real and unusual files from other tools: each is read rightly or refused with a reason, never a crash.
 #include <cmath>
 #include <set>
 

@@ -1,4 +1,4 @@
-// What a header promises is weighed before anything is allocated, and what is read is read through.
+// The sizes in a header are checked before anything is allocated, and check_volume() reads files to their end.
 #include "io/volume/volume_limits.h"
 
 #include "io/volume/volume.h"
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 VolumeFormats within(const VolumeLimits& limits) { return {.rows = volume_formats().rows, .limits = limits}; }
 
-/// Expects `code` with a piece of text.
+/// Expects readers to refuse the file with `code` and a piece of text.
 void expect_too_large(const fs::path& file, const VolumeLimits& limits, const std::string& piece,
                       const char* code = "E_SIZE") {
   for (auto* read : {&read_image, &read_label}) try {
@@ -23,7 +23,7 @@ void expect_too_large(const fs::path& file, const VolumeLimits& limits, const st
     }
 }
 
-/// A header of x * y * z voxels of one byte, and `bytes` zeros, packed.
+/// Writes a header of x * y * z one-byte voxels and `bytes` zeros, gzipped.
 void write_bomb(const fs::path& file, const std::vector<std::int16_t>& dims, std::int64_t bytes) {
   std::string header = nifti_bytes({.dims = {1, 1, 1}, .datatype = 2}, {0}).substr(0, 352);
   for (std::size_t i = 0; i < 3; ++i) std::memcpy(&header[42 + 2 * i], &dims[i], 2);
@@ -53,7 +53,7 @@ TEST(VolumeLimits, WhatReadingTakesIsHeldAgainstTheMemory) {
 TEST(VolumeLimits, ASmallFileThatUnpacksToAGibibyteIsAskedForItsInflation) {
   ScratchFolder dir;
   const fs::path bomb = dir.path() / "bomb.nii.gz";
-  write_bomb(bomb, {2048, 2048, 300}, 1 << 20);  // its data end early, which is not even looked at
+  write_bomb(bomb, {2048, 2048, 300}, 1 << 20);  // its data end early, but are not even read
   expect_too_large(bomb, {.most_voxels = std::int64_t{1} << 40}, "raise most-inflation");
 }
 

@@ -9,7 +9,7 @@ namespace {
 using namespace test;
 using amx::kEmulated, amx::kLineBytes, amx::kTileBytes, amx::kWeightsStep, amx::Routines;
 
-/// How often the comparisons of a case fail over these routines.
+/// Returns the number of comparisons of a case that fail over these routines.
 int complaints(const Routines& routines, const Case& c, DType result = DType::kBF16) {
   ::testing::TestPartResultArray found;
   {
@@ -75,7 +75,7 @@ TEST(AmxFaults, ATapThatIsDroppedIsFound) {
     for (std::int64_t unit = first; unit < past; ++unit) {
       amx::TapProducts less = p;
       less.tap_count -= 1;
-      for (const std::byte*& weights : less.weights)  // a unit's weights begin where they did
+      for (const std::byte*& weights : less.weights)  // the weights of a unit begin where they did
         if (weights != nullptr) weights += unit * kWeightsStep;
       kEmulated.multiply_taps(less, first_tile, past_tile, unit, unit + 1);
     }
@@ -142,7 +142,7 @@ TEST(AmxFaults, ASecondBlockOfResultsThatIsTheFirstIsFound) {
   for (const Case& c : {kVolume, kRows}) EXPECT_GT(complaints(faulty, c), 0) << faulty.name << ": " << c.name;
 }
 
-/// What begins and ends around the products.
+/// Counts of begin() and end() around the products, and of products outside.
 struct Scopes {
   int open = 0, begun = 0, outside = 0;
 };

@@ -26,8 +26,8 @@ void expect_equal(const Bytes& a, const Bytes& b, const std::string& what) {
 enum class Values { kNormal, kWide, kTiny, kHuge };
 constexpr Values kValues[] = {Values::kNormal, Values::kWide, Values::kTiny, Values::kHuge};
 
-/// kWide: magnitudes from 2^-20 to 2^20; kTiny: products and sums around the smallest normal number, operands below it
-/// among them; kHuge: sums that overflow.
+/// Returns a random value. kWide: magnitudes from 2^-20 to 2^20; kTiny: products and sums around the smallest normal
+/// number, operands below it among them; kHuge: sums that overflow.
 float value_of(Values values, std::uint64_t stream, std::uint64_t i) {
   const double normal = rng_normal({.seed = kSeed, .stream = stream}, i);
   const auto exponent = [&](int least, int count) {

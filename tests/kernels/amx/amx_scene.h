@@ -8,7 +8,7 @@
 
 namespace voxshard::test {
 
-/// Asked when suites are registered, before any test runs: never throws.
+/// Returns the routines that run here. Called when suites are registered, before any test runs: never throws.
 inline std::vector<const amx::Routines*> routines_here() {
   std::vector<const amx::Routines*> here = {&amx::kEmulated};
   try {
@@ -39,7 +39,7 @@ inline void run_amx_gradient(const amx::WeightGradientSpec& spec, std::vector<Te
   run_ranges(grad, grad.tasks(), std::move(x), d_y, d_w);
 }
 
-/// Every pass beside the reference; small integers are exact and rounded once.
+/// Compares every pass with the reference; results on small integers are exact and rounded once.
 inline void compare_amx(const amx::Routines& routines, const Case& c, DType result, std::int64_t margin,
                         bool integers) {
   const Operands o(c, DType::kBF16, margin, integers);

@@ -27,7 +27,7 @@ struct Drawing : Scene {
   DrawOptions options;
 };
 
-/// The first and the last pixel of every tile of a view, on the border between it and what comes next.
+/// Expects the colour of the border pixels of a view at `edges`.
 void expect_borders(const nlohmann::ordered_json& json, const Tensor& rgb, std::size_t view, std::int64_t rows,
                     const std::vector<Dims>& edges) {
   const auto& at = json.at("views").at(view);

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Predictions equal to the labels but for case 0, where half of class 2 is missing.
+/// Writes predictions equal to the labels, except that half of class 2 is missing in case 0.
 EvaluateLabelsOptions write_predictions(Scene& scene, int cases) {
   std::filesystem::create_directories(scene.path("pred"));
   for (int i = 0; i < cases; ++i) {

@@ -1,5 +1,5 @@
-// What two calls into one folder leave is never a mixture of both: killed preparations, second trainings, demos over
-// demos, predictions over predictions, and files that are not ours.
+// Two calls into one folder never leave a mixture of both: killed preparations, second trainings, demos over demos,
+// predictions over predictions, and files of other programs.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 namespace voxshard {
 namespace {
 
-/// Calls `act` at the first update of a stage that has come that far.
+/// Calls `act` at the first update of a stage that has reached this number.
 struct ActingProgress : RecordingProgress {
   ActingProgress(std::string at, std::int64_t after, std::function<void()> what)
       : stage(std::move(at)), done(after), act(std::move(what)) {}
@@ -29,7 +29,7 @@ struct ActingProgress : RecordingProgress {
   std::function<void()> act;
 };
 
-/// Runs `body` in a process that dies of SIGKILL when `stage` has come to `done`.
+/// Runs `body` in a process that is killed by SIGKILL when `stage` has come to `done`.
 void killed_at(const std::string& stage, std::int64_t done, const std::function<void(Progress&)>& body) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -56,7 +56,7 @@ TEST(Folders, AKilledPreparationWithOtherOptionsIsNeverTrainedOn) {
   ASSERT_EQ(read_prepared(scene.work()).cases.size(), 4u);
   killed_at("prepare", 2, [&](Progress& progress) { prepare_dataset(preparation(scene, "4,4,4"), progress); });
   expect_error(ErrorKind::kInput, "did not come to its end", [&] { read_prepared(scene.work()); });
-  // Going on with the new options redoes nothing that is done; going back makes everything anew.
+  // Resuming with the new options repeats nothing that is done; the old options make everything anew.
   const PrepareReport rest = prepare_dataset(preparation(scene, "4,4,4", true), scene.progress);
   EXPECT_EQ(rest.skipped, 2);
   EXPECT_EQ(rest.prepared, 2);
@@ -151,7 +151,7 @@ TEST(Folders, ASecondTrainingIntoTheFolderOfARunningOneIsRefused) {
 TEST(Folders, AKilledTrainingDoesNotKeepItsFolder) {
   TrainingScene scene("folders_dead");
   TrainOptions o = scene.options("run");
-  o.threads = 1;
+  o.resources.threads = 1;
   killed_at("train", 2, [&](Progress& progress) { run_train(o, progress); });
   EXPECT_EQ(run_train(o, scene.progress).steps, 5);
 }

@@ -1,4 +1,4 @@
-// verify, bench and explain as their callers see them: what the JSON has, and that a fault is found.
+// verify, bench and explain as their callers see them: the contents of the JSON, and that a fault is found.
 #include <nlohmann/json.hpp>
 
 #include "apps/exit_code.h"
@@ -18,6 +18,8 @@ ModelSpec small_spec(DType precision = DType::kF32) {
   return spec;
 }
 
+NoProgress quiet;
+
 std::vector<std::string> keys(const nlohmann::ordered_json& json) {
   std::vector<std::string> names;
   for (const auto& [key, value] : json.items()) names.push_back(key);
@@ -25,7 +27,8 @@ std::vector<std::string> keys(const nlohmann::ordered_json& json) {
 }
 
 TEST(RunVerify, AnEqualModelHasNoFirstDifference) {
-  const auto json = to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .seed = 2, .threads = 2}));
+  const auto json =
+      to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .seed = 2}, {quiet, {.threads = 2}}));
   EXPECT_THAT(keys(json), testing::ElementsAre("equal", "verdict", "not_checked", "first_difference", "kernels",
                                                "optimizers", "layers", "end_to_end", "grids", "tolerance"));
   EXPECT_EQ(json["equal"], true);
@@ -36,7 +39,7 @@ TEST(RunVerify, AnEqualModelHasNoFirstDifference) {
 }
 
 TEST(RunVerify, WhereNothingIsComparedWithSlowKernelsItIsEqualAsFarAsChecked) {
-  const auto report = run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .oracle = Oracles::kFast});
+  const auto report = run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .oracle = Oracles::kFast}, quiet);
   EXPECT_EQ(verdict(report), "equal as far as checked");
   EXPECT_THAT(report.not_checked(), testing::ElementsAre("all kernels"));
 }
@@ -47,8 +50,8 @@ TEST(RunVerify, WithoutAPartitionSeveralGridsAreChosenThatCutSomething) {
   EXPECT_THAT(grids_to_verify({2, 12, 1}), testing::ElementsAre(Dims{1, 2, 1, 1}, Dims{1, 3, 1, 1}, Dims{2, 2, 1, 1}));
   EXPECT_THROW(grids_to_verify({1, 1, 1, 1}), Error);
   const VerifyOptions options{
-      .spec = small_spec(), .extents = {1, 12, 8, 16}, .threads = 2, .grids = grids_to_verify({1, 12, 8, 16})};
-  const auto json = to_json(run_verify(options));
+      .spec = small_spec(), .extents = {1, 12, 8, 16}, .grids = grids_to_verify({1, 12, 8, 16})};
+  const auto json = to_json(run_verify(options, {quiet, {.threads = 2}}));
   EXPECT_EQ(json["equal"], true);
   ASSERT_EQ(json["grids"].size(), 3u);
   EXPECT_EQ(json["grids"][1]["partition"], "1x2x2x2x1");
@@ -67,7 +70,7 @@ TEST(RunVerify, AFaultOfTheTransportNamesTheFirstWrongLayerAndExitsWithNine) {
   FaultyTransport transport;
   ModelSpec spec = small_spec();
   spec.cut.mesh.partition = {1, 2, 1, 1, 1};
-  const auto report = run_verify({.spec = spec, .extents = {1, 12, 8, 16}, .transport = &transport});
+  const auto report = run_verify({.spec = spec, .extents = {1, 12, 8, 16}}, {quiet, {.transport = &transport}});
   EXPECT_FALSE(report.equal());
   const auto json = to_json(report);
   EXPECT_EQ(json["equal"], false);
@@ -83,7 +86,8 @@ TEST(RunVerify, AMessageThatIsLostBetweenRanksIsNamedWithItsLayerRankAndCoreOnAl
     if (!lost && letter.from == 1 && letter.tag < kMessageTags) lost = letter.lost = true;
   };
   test::run_valid_ranks(mailbox, [](Transport& transport) {
-    const auto json = to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .transport = &transport}));
+    const auto json =
+        to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}}, {quiet, {.transport = &transport}}));
     EXPECT_EQ(json["equal"], false);
     EXPECT_EQ(json["first_difference"]["layer"], "image");
     EXPECT_EQ(json["first_difference"]["what"], "margin");
@@ -95,15 +99,16 @@ TEST(RunVerify, AMessageThatIsLostBetweenRanksIsNamedWithItsLayerRankAndCoreOnAl
 
 TEST(RunBench, StepsAndKernelsSayWhereTheTimeGoes) {
   NoProgress progress;
-  const BenchOptions options{.spec = small_spec(DType::kBF16), .extents = {1, 8, 8, 8}, .steps = 2, .threads = 2};
-  const auto step = to_json(run_bench_step(options, progress));
+  const RunContext context(progress, {.threads = 2});
+  const BenchOptions options{.spec = small_spec(DType::kBF16), .extents = {1, 8, 8, 8}, .steps = 2};
+  const auto step = to_json(run_bench_step(options, context));
   for (const char* key : {"step_seconds", "gflops_per_second", "by_op", "by_instruction", "peak_resident_bytes",
                           "planned_bytes", "resident_before_bytes"})
     EXPECT_TRUE(step.contains(key)) << key;
   EXPECT_THAT(keys(step["step_seconds"]), testing::ElementsAre("median", "min", "max"));
   EXPECT_GT(step["gflops_per_second"], 0);
   EXPECT_TRUE(step["by_op"].contains("exchange"));
-  const auto kernels = to_json(run_bench_kernels(options, progress));
+  const auto kernels = to_json(run_bench_kernels(options, context));
   EXPECT_LT(kernels["by_instruction"].size(), step["by_instruction"].size());
   for (const auto& row : kernels["by_instruction"])
     EXPECT_THAT(row["op"].get<std::string>(), testing::StartsWith("conv"));
@@ -112,7 +117,7 @@ TEST(RunBench, StepsAndKernelsSayWhereTheTimeGoes) {
 TEST(RunBench, IsRefusedOverTheBudget) {
   NoProgress progress;
   expect_error(ErrorKind::kBudget, "nothing was allocated", [&] {
-    run_bench_step({.spec = small_spec(), .extents = {1, 32, 32, 32}, .core_budget_bytes = 1 << 20}, progress);
+    run_bench_step({.spec = small_spec(), .extents = {1, 32, 32, 32}}, {progress, {.core_budget_bytes = 1 << 20}});
   });
 }
 

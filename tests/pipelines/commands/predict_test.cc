@@ -1,4 +1,4 @@
-// Prediction: each label map lies where its image lies, a bad image costs only itself, and no input is ever
+// Prediction: each label map lies where its image lies, a bad image is left out alone, and no input is ever
 // overwritten.
 #include "pipelines/commands/run_predict.h"
 
@@ -165,7 +165,7 @@ TEST(RunPredict, OnlyAPredictionOfTheSameImageOnTheSameGridIsKept) {
   std::filesystem::copy_file(scene.path("in/phantom_000.nii.gz"), scene.path("in/phantom_001.nii.gz"),
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(run_predict(o, scene.progress).kept, 2);
-  std::filesystem::resize_file(scene.path("out/phantom_002.nii.gz"), 0);  // somebody's
+  std::filesystem::resize_file(scene.path("out/phantom_002.nii.gz"), 0);  // another program's file
   expect_error(ErrorKind::kOutput, "phantom_002.nii.gz, which somebody changed",
                [&] { run_predict(o, scene.progress); });
 }

@@ -1,4 +1,4 @@
-// What a data set that is too large, or not what it seems, costs `prepare`: the case, and nothing else.
+// Cases that are too large, or not what they seem: `prepare` leaves out the case, and nothing else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
   EXPECT_THAT(report.failures[0].message, HasSubstr("would fit"));
 }
 
-/// The three numbers behind "a spacing of".
+/// Returns the three numbers after "a spacing of".
 std::string spacing_in(const std::string& message) {
   const std::string mark = "a spacing of ";
   const std::size_t begin = message.find(mark) + mark.size();
@@ -88,7 +88,7 @@ TEST(Prepare, MemoryForOneCaseAtATimeGivesTheSameFiles) {
   prepare_dataset(options, context);
   const std::string wide = Scene::bytes_of(scene.work() / "images/case_3.nii");
   options.work = scene.path("narrow");
-  options.formats.limits.memory_bytes = 30000;  // of some 18 kB a case
+  options.formats.limits.memory_bytes = 30000;  // a case needs some 18 kB
   EXPECT_EQ(prepare_dataset(options, context).prepared, 4);
   EXPECT_TRUE(wide == Scene::bytes_of(options.work / "images/case_3.nii"));
 }

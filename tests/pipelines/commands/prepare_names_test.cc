@@ -1,4 +1,4 @@
-// Names in a data set that lead elsewhere cost `prepare` the case, and nothing else.
+// Names in a data set that lead out of it: `prepare` leaves out the case, and nothing else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

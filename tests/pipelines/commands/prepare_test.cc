@@ -1,4 +1,4 @@
-// `prepare` on whole folders: what it writes, what it refuses, how it goes on after an interruption.
+// `prepare` on whole folders: what it writes, what it refuses, how it resumes after an interruption.
 #include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
 
 #include <gmock/gmock.h>

@@ -1,11 +1,11 @@
-// Checkpoints whose content was replaced by something else of the same form: refused, never read as what it is not.
+// Checkpoints whose content was replaced by other content of the same form are refused, never read as valid.
 #include "pipelines/model_runs/checkpoint.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
 namespace {
 
-/// Trains for two steps, alters the last checkpoint and goes on from it.
+/// Trains for two steps, alters the last checkpoint and resumes from it.
 template <class Alter>
 void resume_altered(const std::string& name, const std::string& piece, Alter alter) {
   TrainingScene scene(name);

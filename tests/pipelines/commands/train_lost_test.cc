@@ -1,4 +1,4 @@
-// Runs of which no checkpoint is left: what was trained is not thrown away unasked, what never was is begun anew.
+// Runs of which no checkpoint is left: one that has trained is not overwritten unasked, one that has not begins anew.
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"

@@ -35,8 +35,8 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, TrainWith,
                          testing::Values(OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdadelta,
                                          OptimizerKind::kAdagrad, OptimizerKind::kRmsprop));
 
-/// The largest difference between the weights after step `step` and those that Adam makes, in double, of the weights of
-/// the step before and the new moments, with epsilon beside the root of the moment that is not corrected.
+/// Returns the largest difference between the weights after step `step` and those that Adam makes, in double, of the
+/// weights of the step before and the new moments, with epsilon beside the root of the uncorrected moment.
 double adam_deviation(const Checkpoint& before, const Checkpoint& after, const OptimizerOptions& o) {
   const double t = static_cast<double>(after.state.step), rest1 = 1 - std::pow(o.beta1, t),
                rest2 = 1 - std::pow(o.beta2, t);

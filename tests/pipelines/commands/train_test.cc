@@ -31,7 +31,8 @@ TEST(RunTrain, OneAndTwoThreadsGiveTheSameBytes) {
   for (const DType precision : {DType::kF32, DType::kBF16}) {
     for (const int threads : {1, 2}) {
       TrainOptions o = scene.options(std::to_string(threads));
-      o.spec.precision = precision, o.spec.cut.mesh.partition = {1, 2, 2, 1, 1}, o.threads = threads, o.restart = true;
+      o.spec.precision = precision, o.spec.cut.mesh.partition = {1, 2, 2, 1, 1}, o.resources.threads = threads,
+      o.restart = true;
       run_train(o, scene.progress);
     }
     EXPECT_TRUE(scene.last_bytes("1") == scene.last_bytes("2")) << dtype_name(precision);
@@ -98,7 +99,7 @@ TEST(RunTrain, CheckpointsThatWereCopiedAloneGoOn) {
   EXPECT_TRUE(scene.last_bytes("copied") == scene.last_bytes("run"));
 }
 
-/// What a run of another version meets, by the file of it that says so.
+/// The refusal names the part of run.json that belongs to another version.
 TEST(RunTrain, ARunOfAnotherVersionIsRefusedByNameAndStays) {
   TrainingScene scene("train_version");
   TrainOptions o = scene.options("run");
@@ -146,7 +147,7 @@ TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {
   expect_error(ErrorKind::kUsage, "{resume}", [&] { run_train(o, scene.progress); });
   o.restart = true;
   TrainOptions impossible = o;
-  impossible.core_budget_bytes = 1 << 20;
+  impossible.resources.core_budget_bytes = 1 << 20;
   expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(impossible, scene.progress); });
   impossible = o;
   volumes(impossible).fold = "7";
@@ -188,7 +189,7 @@ TEST(RunTrain, TheBudgetHoldsForValidationAndIsCheckedBeforeTheFirstStep) {
   run_train(o, scene.progress);
   const auto memory = read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0);
   o.run = scene.path("tight"),
-  o.core_budget_bytes = memory.get<std::int64_t>();  // the crop fits, the whole volumes do not
+  o.resources.core_budget_bytes = memory.get<std::int64_t>();  // the crop fits, the whole volumes do not
   RecordingProgress progress;
   expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(o, progress); });
   EXPECT_EQ(progress.updates, 0);
@@ -207,7 +208,8 @@ TEST(RunTrain, TheBudgetHoldsForEveryWholeVolume) {
   o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3}, o.spec.precision = DType::kF32;
   volumes(o).sampling.crop = {8, 10, 12};
   run_train(o, scene.progress);
-  o.core_budget_bytes = 2 * read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
+  o.resources.core_budget_bytes =
+      2 * read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
   o.run = scene.path("whole"), volumes(o).sampling.crop = {}, volumes(o).sampling.pad_multiple = 4;
   RecordingProgress progress;
   expect_error(ErrorKind::kBudget, "16x20x24", [&] { run_train(o, progress); });

@@ -5,7 +5,7 @@
 namespace voxshard {
 namespace {
 
-/// 4 x 6 x 8 with the value of its z.
+/// Returns a sample of 4 x 6 x 8 whose voxels have the value of their z.
 DrawnSample stairs() {
   Tensor voxels(DType::kF32, {4, 6, 8});
   for (std::int64_t i = 0; i < voxels.count(); ++i) voxels.as<float>()[i] = static_cast<float>(i / 48);

@@ -1,4 +1,4 @@
-// Boxes of a sample reach the cores of all ranks, and what cores found comes back, whatever the boxes are.
+// Boxes of a sample reach the cores of all ranks, and the cores' results come back, whatever the boxes are.
 #include "pipelines/engine/core_messages.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Rank 0 coordinates: what costs an input costs it on all ranks, what ends the batch ends all, and nobody waits for
-// ever.
+// Rank 0 coordinates: an error that drops an input drops it on all ranks, one that ends the batch ends all ranks, and
+// no rank waits for ever.
 #include "pipelines/engine/core_runs.h"
 
 #include "pipelines/engine/validation.h"
@@ -16,7 +16,7 @@ namespace {
 
 using namespace test;
 
-/// The number of voxels that a core owns of the logits.
+/// Work that serialises as many bytes as the core owns voxels of the logits.
 CoreWork counting() {
   return {.serialise = [](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
     EXPECT_EQ(note, "a note");
@@ -50,7 +50,7 @@ TEST(CoreRuns, OtherRanksTakePartUntilTheEnd) {
     });
 }
 
-/// Scores that no session computes.
+/// Fixed scores, which need no session.
 struct FixedScores : ValidationPass {
   FixedScores(double score, std::vector<double> by_class) : fixed{score, std::move(by_class)} {}
   CoreWork work() const override { return {}; }
@@ -138,7 +138,7 @@ TEST(CoreRuns, AnErrorOfRank0EndsAllWithIt) {
   }
 }
 
-/// Sessions of which rank 1 has no memory for volumes of 16 planes, known only when it runs.
+/// Runs `body` on three ranks, of which rank 1 has no memory for volumes of 16 planes, which is known only at run time.
 void with_a_small_rank(const std::function<void(Session&)>& body) {
   Mailbox mailbox(3);
   run_valid_ranks(mailbox, [&](Transport& transport) {

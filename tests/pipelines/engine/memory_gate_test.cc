@@ -10,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-/// Lets the others in, if they may.
+/// Yields, so that other workers enter if they may.
 void linger() {
   for (int i = 0; i < 20; ++i) std::this_thread::yield();
 }

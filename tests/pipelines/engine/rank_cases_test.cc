@@ -1,4 +1,4 @@
-// Ranks share out the cases of a data set: what they write together is what one process writes, byte for byte, whatever
+// Ranks divide the cases of a data set among them: together they write what one process writes, byte for byte, whatever
 // their number, with bad cases among the good ones and after an interruption.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(CasePass, EveryRankKnowsWhatCameOfEveryCase) {
   EXPECT_EQ(turns, 7) << "each case has one turn";
 }
 
-/// Five cases of several sizes, of which number 1 is torn and number 3 has a label of another shape.
+/// Writes five cases of several sizes, of which number 1 is truncated and number 3 has a label of another shape.
 void write_cases(Scene& scene) {
   scene.write_dataset(5);
   write_volume(scene.image(4), Scene::make_image(4, {12, 10, 20}), DiskType::kI16);
@@ -82,7 +82,7 @@ void write_cases(Scene& scene) {
   write_volume(scene.label(3), Scene::make_label({12, 10, 7}), DiskType::kU8);
 }
 
-/// By one process.
+/// Prepares the cases in one process.
 PrepareReport prepare_alone(Scene& scene, const std::string& folder, bool resume = false) {
   PrepareOptions options = preparation(scene, "1.5,2,3", resume);
   options.work = scene.path(folder);
@@ -97,7 +97,7 @@ struct StopAfter : RecordingProgress {
   std::int64_t cases;
 };
 
-/// `stop_after`: rank 1 is asked to stop once it has prepared so many cases; below 0: it is not.
+/// `stop_after`: rank 1 is asked to stop once it has prepared that many cases; below 0: never.
 std::vector<PrepareReport> prepare_over(int ranks, Scene& scene, const std::string& folder, bool resume = false,
                                         std::int64_t stop_after = -1) {
   Mailbox mailbox(ranks);
@@ -177,7 +177,7 @@ TEST(RanksPrepare, NoUsableCaseEndsAllWithTheWordsOfRankZero) {
   EXPECT_THAT(Scene::bytes_of(scene.work() / "quarantine.csv"), HasSubstr("case_1,E_READ"));
 }
 
-/// Half of class 2 is missing in case 0, case 2 has no prediction, that of case 4 is torn.
+/// Writes predictions: half of class 2 is missing in case 0, case 2 has none, and that of case 4 is truncated.
 EvaluateLabelsOptions write_predictions(Scene& scene) {
   std::filesystem::create_directories(scene.path("pred"));
   for (int i : {0, 1, 3, 4, 5}) {

@@ -1,4 +1,4 @@
-// Predictions over ranks have the bytes of one process, for every task; an input that cannot be read costs itself.
+// Predictions over ranks have the bytes of one process, for every task; an input that cannot be read is left out alone.
 #include <algorithm>
 
 #include "io/files/config_file.h"
@@ -17,7 +17,7 @@
 namespace voxshard {
 namespace {
 
-/// What rank 0 of so many reports.
+/// Returns the report of rank 0 of a prediction over `ranks` ranks.
 PredictReport predict_over(int ranks, const PredictOptions& options, Progress& progress) {
   test::Mailbox mailbox(ranks);
   PredictReport report;
@@ -132,7 +132,7 @@ TEST(RankPredict, DetectionsHaveTheBytesOfOneProcess) {
 TEST(RankPredict, ClassesHaveTheBytesOfOneProcess) {
   ClassScene scene("rank_classes");
   scene.dark_and_bright("data/train", 4), scene.dark_and_bright("data/test", 5, 9);
-  TrainOptions t{.work = scene.data(), .run = scene.path("run"), .steps = 5, .batch = 4, .threads = 2};
+  TrainOptions t{.work = scene.data(), .run = scene.path("run"), .steps = 5, .batch = 4, .resources = {.threads = 2}};
   t.spec = usual_spec(test::toy_classifier(2));
   t.spec.precision = DType::kF32;
   run_train(t, scene.progress);

@@ -61,7 +61,7 @@ TEST(Checkpoint, AStepWithoutItsValidationIsFourNumbersOrRefused) {
   }
 }
 
-/// The file with another header, and the two hashes gone: what `alter` leaves of "__metadata__".
+/// Rewrites the file without its two hashes and with "__metadata__" changed by `alter`.
 template <class Alter>
 void alter_metadata(const std::filesystem::path& path, Alter alter) {
   const std::string bytes = Scene::bytes_of(path);

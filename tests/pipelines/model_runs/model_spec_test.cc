@@ -1,4 +1,4 @@
-// What is trained as JSON and back, and the texts of the command line that say how large and with how much memory.
+// The trained model as JSON and back, and the texts of the command line for sizes and memory.
 #include "pipelines/model_runs/model_spec.h"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// The table of what a process takes: the widest moment counts, and a refusal prints it.
+// The table of a process's memory: the moment of the largest use counts, and a refusal prints the table.
 #include "pipelines/model_runs/process_plan.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What a case costs: itself, unless the error is of more than the case.
+// An error loses only its case, unless it concerns more than the case.
 #include "pipelines/model_runs/report.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Generated digits: the same for the same options, and not to be told apart by how much ink they have.
+// Generated digits: the same for the same options, and not distinguishable by the amount of ink.
 #include "pipelines/phantoms/digit_phantom.h"
 
 #include <gtest/gtest.h>

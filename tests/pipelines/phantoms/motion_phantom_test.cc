@@ -19,8 +19,8 @@ double at(const MotionPhantom& p, int t, int y, int x) {
   return p.frames.as<std::uint8_t>()[(t * kSide + y) * kSide + x];
 }
 
-/// The mean square difference of frame 4 from frame 0, moved by (dy, dx) and turned clockwise by `angle` about the
-/// middle.
+/// Returns the mean square difference of frame 4 from frame 0, moved by (dy, dx) and turned clockwise by `angle` about
+/// the middle.
 double difference(const MotionPhantom& p, double dy, double dx, double angle) {
   double sum = 0;
   int count = 0;

@@ -17,7 +17,7 @@
 namespace voxshard {
 namespace {
 
-/// The first eight phantoms of seed 0, made once.
+/// Returns the first eight phantoms of seed 0, made once.
 const std::vector<Phantom>& some_phantoms() {
   static const std::vector<Phantom> phantoms = [] {
     std::vector<Phantom> made;
@@ -71,7 +71,7 @@ TEST(Phantom, LesionsAreAtLeastTenVoxelsAcrossAndEveryClassIsThere) {
   }
 }
 
-// What makes the demonstration honest: no interval of HU finds the organs.
+// The demonstration is not trivial: no interval of HU finds the organs.
 TEST(Phantom, TheBestThresholdIsClearlyWorseThanAModelMustBe) {
   ThresholdFit fit(5);
   for (const Phantom& p : some_phantoms()) fit.add(p.image.voxels, p.label.voxels);

@@ -1,5 +1,4 @@
-// What the documentation of the original says about memory holds in the model of it: which sizes fit a core of a TPU
-// v3.
+// The statements of the original's documentation about memory hold in our model: which sizes fit a core of a TPU v3.
 //
 // Source: Cloud TPU, "Training with 3D U-Net and spatial partitioning"; reference model in bf16 with Adam.
 #include "libcore/memory/report.h"

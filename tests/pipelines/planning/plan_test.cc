@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A U-Net of base 4 and depth 3 over 32^3, for a TPU v3.
+/// Returns the options of a U-Net of base 4 and depth 3 over 32^3, for a TPU v3.
 PlanOptions small_options(std::int64_t cores = 4) {
   PlanOptions o{.extents = {2, 32, 32, 32}, .device = device_from_name("tpu-v3"), .cores = cores, .threads = 2};
   o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3};
@@ -28,7 +28,7 @@ PlanReport planned(const PlanOptions& options) {
   return run_plan(options, progress);
 }
 
-/// The text of the refusal over the budget.
+/// Returns the text of the refusal over the budget.
 std::string refusal(const PlanOptions& options) {
   try {
     planned(options);

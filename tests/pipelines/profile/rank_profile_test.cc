@@ -1,4 +1,4 @@
-// What a benchmark of several ranks says of their messages, and the profile in which all of them are.
+// Tests of the messages that a benchmark of several ranks reports, and of the profile that contains all ranks.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -23,15 +23,14 @@ BenchOptions bench_options(DType precision) {
   return options;
 }
 
-/// What each rank reports.
+/// Returns the report of each rank.
 std::vector<Json> bench_over(int ranks, const BenchOptions& options) {
   Mailbox mailbox(ranks);
   std::vector<Json> reports(static_cast<std::size_t>(ranks));
   run_valid_ranks(mailbox, [&](Transport& transport) {
-    BenchOptions own = options;
-    own.transport = &transport;
     NoProgress progress;
-    reports[static_cast<std::size_t>(transport.rank())] = to_json(run_bench_step(own, progress));
+    reports[static_cast<std::size_t>(transport.rank())] =
+        to_json(run_bench_step(options, {progress, {.transport = &transport}}));
   });
   return reports;
 }
@@ -105,7 +104,7 @@ struct Profile {
   }
 };
 
-/// Of one step over three ranks whose clocks begin a step apart.
+/// Returns the profile of one step over three ranks whose clocks begin a step apart.
 Profile profile_of(const SceneOptions& options, const std::filesystem::path& file) {
   const RankScene scene = unet_scene(options);
   Mailbox mailbox(3);

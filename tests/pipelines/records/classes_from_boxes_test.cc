@@ -1,4 +1,4 @@
-// Boxes of images cut out into a folder per class: which pixels, which names, and what one bad entry costs.
+// Boxes of images cut out into a folder per class: which pixels, which names, and the loss by one bad entry.
 #include "pipelines/records/classes_from_boxes.h"
 
 #include "io/boxes/coco.h"
@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 
 constexpr int kHeight = 24, kWidth = 32;
 
-/// Two images whose red is the column and whose green is the row.
+/// Writes two images whose red is the column and whose green is the row.
 void write_boxes(const Scene& scene, const std::vector<TrueBox>& boxes, const std::string& second_class = "book") {
   std::filesystem::create_directories(scene.data() / "images");
   DetectionDataset set{.source = scene.data(), .classes = {{"cat", 17}, {second_class, 84}}, .images = {}, .notes = {}};

@@ -1,5 +1,5 @@
-// Volumes in TFRecord files: ours before an independent reader, an independent writer's before ours, there and back,
-// and what damage costs.
+// Volumes in TFRecord files: an independent reader reads ours, we read those of an independent writer, there and back,
+// and the loss by damage.
 #include <cmath>
 #include <cstring>
 #include <limits>

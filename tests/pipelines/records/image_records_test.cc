@@ -1,5 +1,5 @@
-// Images with boxes in TFRecord files: ours before an independent reader, an independent writer's before ours, names
-// of records that want to be paths, and what damage costs.
+// Images with boxes in TFRecord files: an independent reader reads ours, we read those of an independent writer, names
+// in records that look like paths, and the loss by damage.
 #include "pipelines/records/image_record.h"
 
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-/// Three images of 32 x 24 pixels with two boxes each, as COCO.
+/// Writes three images of 32 x 24 pixels with two boxes each, as COCO.
 void write_images(const Scene& scene) {
   std::filesystem::create_directories(scene.data() / "images");
   DetectionDataset set{.source = scene.data(), .classes = {{"cat", 17}, {"book", 84}}, .images = {}, .notes = {}};

@@ -1,4 +1,4 @@
-// What holds for TFRecord files of any kind: how they are found, and what a conversion says and reads of damaged ones.
+// TFRecord files of any kind: how they are found, and what a conversion reports and reads of damaged ones.
 #include "pipelines/records/record_input.h"
 
 #include "tests/expect_error.h"

@@ -18,7 +18,7 @@
 
 namespace voxshard {
 
-/// What it prints, as JSON; null when it prints nothing.
+/// Runs tfrecord_by_hand.py. Returns what it prints, as JSON; null when it prints nothing.
 inline nlohmann::json by_hand(const std::string& command, const std::vector<std::filesystem::path>& paths) {
   const ScratchFolder folder("by_hand");
   const std::filesystem::path out = folder / "out.json";
@@ -45,7 +45,7 @@ inline std::vector<std::string> names_in(const std::filesystem::path& folder) {
   return names;
 }
 
-/// `count` records of one image with a box, with ids from 1.
+/// Writes `count` records of one image with a box, with ids from 1.
 inline void write_records(const std::filesystem::path& path, int count,
                           RecordCompression compression = RecordCompression::kNone) {
   RecordWriter writer(path, compression);

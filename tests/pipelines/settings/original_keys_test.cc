@@ -126,7 +126,7 @@ TEST(NearestKey, HasTheFewestChangedLetters) {
   EXPECT_EQ(nearest_name("", {"abc", "de"}), "de");
 }
 
-/// What a file in data/configs says to the engine on the slice that its name gives.
+/// Returns the model that a file in data/configs gives on the slice that its name states.
 ModelSpec spec_of(const std::filesystem::path& file) {
   const json values = with_option_names(read_config(file)).values;
   json config = json::object();
@@ -194,8 +194,8 @@ TEST(ExampleConfigs, HaveTheRateOfThePublishedOnesStepByStep) {
   }
 }
 
-// Of models/official/retinanet: 15 epochs of 120,000 images, 0.08 * batch / 64, from 0.008 within the first epoch, a
-// tenth from epoch 8 on and a hundredth from 11.
+// The schedule of models/official/retinanet: 15 epochs of 120,000 images, 0.08 * batch / 64, from 0.008 within the
+// first epoch, a tenth from epoch 8 on and a hundredth from 11.
 TEST(ExampleConfigs, TheLegacyRetinaNetHasThePublishedRatesAndSteps) {
   const json v = with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/retinanet_r50_legacy.toml")).values;
   constexpr std::int64_t kEpoch = 120000 / 64;
@@ -227,8 +227,8 @@ TEST(ExampleConfigs, TheLegacyRetinaNetHasThePublishedRatesAndSteps) {
     EXPECT_NEAR(learning_rate_at(o, step, 15 * kEpoch), rate, 1e-12) << step;
 }
 
-// Of models/official/resnet: 0.1 * batch / 256, within 5 epochs from 0, a tenth from each of the epochs 30, 60 and 80
-// on.
+// The schedule of models/official/resnet: 0.1 * batch / 256, within 5 epochs from 0, a tenth from each of the epochs
+// 30, 60 and 80 on.
 TEST(ExampleConfigs, TheResNetHasThePublishedRatesAndSteps) {
   const json v = with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/resnet50.toml")).values;
   constexpr std::int64_t kEpoch = 1281167 / 1024;

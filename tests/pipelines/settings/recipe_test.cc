@@ -1,4 +1,4 @@
-// The recipe as a function: each choice and its reason by the facts that decide it.
+// The recipe as a function: each choice, its reason and the facts that decide it.
 #include "pipelines/settings/recipe.h"
 
 #include <gmock/gmock.h>
@@ -22,13 +22,13 @@ RecipeFacts images(std::int64_t steps, std::int64_t batch = 2) {
       .data = std::string(kBoxes), .fields = {"norm-momentum"}, .steps = steps, .batch = batch, .norm_samples = batch};
 }
 
-/// The choice for an option; empty where there is none.
+/// Returns the choice for an option; empty where there is none.
 Choice of(const RecipeFacts& facts, const std::string& option) {
   for (const Choice& choice : recipe(facts))
     if (choice.option == option) return choice;
   return {};
 }
-/// The same as people read it.
+/// Returns the value of that choice as it is printed.
 std::string value_of(const RecipeFacts& facts, const std::string& option) { return of(facts, option).shown(); }
 
 TEST(Recipe, EachChoiceHasAReasonAndAnOptionOfTheTable) {

@@ -1,4 +1,4 @@
-// Rows and layers: a value of any type is said by words, the highest layer wins, and what was said is kept.
+// Rows and layers: a value of any type is parsed from text, the highest layer wins, and given values are kept.
 #include "pipelines/settings/settings.h"
 
 #include <gmock/gmock.h>

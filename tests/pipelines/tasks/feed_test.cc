@@ -1,4 +1,4 @@
-// What a step's samples are as bytes, counted by hand.
+// The bytes of a step's samples, counted by hand.
 #include "pipelines/tasks/table/task_table.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Where samples are cut for the cores: on the host of core 0 or by each core. The bits are the same, the bytes not.
+// Samples are cut for the cores on the host of core 0 or by each core: the bits are the same, the bytes read are not.
 #include "pipelines/tasks/sample_feed.h"
 
 #include <nlohmann/json.hpp>

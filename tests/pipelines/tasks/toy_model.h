@@ -1,5 +1,5 @@
-// A model of a test's own: two convolutions over a small grey image. It is handed in by a table; no folder but tests/
-// knows of it.
+// A model that only tests define: two convolutions over a small grey image. It is passed in by a table; no folder but
+// tests/ knows of it.
 //
 //   ModelSpec spec = usual_spec(model_named({toy_model()}, "toy"));
 #pragma once

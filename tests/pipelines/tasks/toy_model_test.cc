@@ -1,4 +1,4 @@
-// A model that only this folder knows is trained, resumed, predicted with and planned through the commands.
+// A model that only this folder defines is trained, resumed, predicted with and planned through the commands.
 #include "tests/pipelines/tasks/toy_model.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,8 @@ struct ToyModelScene : Scene {
 
   TrainOptions training() {
     run_demo({.folder = data(), .task = "halves", .cases = 5}, progress, tasks);
-    TrainOptions o{.work = data() / "toy.txt", .run = path("run"), .steps = 40, .batch = 2, .threads = 2};
+    TrainOptions o{
+        .work = data() / "toy.txt", .run = path("run"), .steps = 40, .batch = 2, .resources = {.threads = 2}};
     o.spec = usual_spec(models.front());
     o.spec.set("shape", "steep");
     o.spec.cut.mesh.partition = {1, 1, 2, 1};

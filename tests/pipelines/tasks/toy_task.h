@@ -1,5 +1,5 @@
-// A task of a test's own: which half of a small grey image is bright? Images are lines of a text file, "L" or "R"
-// each, and a seed makes their noise. It is handed to the commands in a table; no folder but tests/ knows of it.
+// A task that only tests define: which half of a small grey image is bright? Images are lines of a text file, "L" or
+// "R" each, and a seed gives their noise. It is passed to the commands in a table; no folder but tests/ knows of it.
 //
 //   TaskTable tasks = {std::make_shared<ToyTask>()};
 //   run_train(options, progress, tasks);
@@ -22,7 +22,7 @@ struct ToyOptions {
   double noise = 0.25;
 };
 
-/// "LRRL", one letter for each image.
+/// Returns the letters of a file, one for each image: "LRRL".
 inline std::string read_toy(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string letters;
@@ -30,7 +30,7 @@ inline std::string read_toy(const std::filesystem::path& file) {
   return letters;
 }
 
-/// Whether a pixel is in the bright half.
+/// True when the pixel is in the bright half.
 inline bool toy_label(char letter, std::int64_t x) { return (letter == 'L') == (x < kToySide / 2); }
 
 class ToySamples : public TrainingTask {
@@ -70,7 +70,8 @@ class ToySamples : public TrainingTask {
     return std::make_unique<ToyValidation>(letters_, o_, seed_);
   }
 
-  /// Of each core, by how much its part of the left half is called brighter than that of the right.
+  /// Work whose result of each core is by how much the logits call its part of the left half brighter than that of the
+  /// right.
   static CoreWork work() {
     return {.serialise = values_of_cores<double>([](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
               const TensorView part = cores.owned(cores.executable().program.graph.outputs.at("logits"), core);
@@ -85,7 +86,7 @@ class ToySamples : public TrainingTask {
             })};
   }
 
-  /// The half in which more pixels are called bright.
+  /// Returns the half that the logits call brighter, "L" or "R".
   static char predict_one(Session& session, char letter, const ToyOptions& o, std::uint64_t seed) {
     const ToySamples toy(o);
     const Shape extents{1, kToySide, kToySide};
@@ -148,7 +149,7 @@ class ToySamples : public TrainingTask {
   std::int64_t first_ = 0;
 };
 
-/// The letters of a file, each predicted by itself; another letter than L and R is damage.
+/// Predicts each letter of a file by itself; a letter other than L and R is damage.
 class ToyPrediction : public Prediction {
  public:
   explicit ToyPrediction(PredictionBatch& batch)

@@ -1,4 +1,4 @@
-// A task that only this folder knows goes through every command, by the table that it is handed in.
+// A task that only this folder defines works in every command, by the table in which it is passed.
 #include "tests/pipelines/tasks/toy_task.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ struct ToyScene : Scene {
 
   TrainOptions training(const std::string& run) {
     run_demo({.folder = data(), .task = "halves", .cases = 5}, progress, tasks);
-    TrainOptions o{.work = data() / "toy.txt", .run = path(run), .steps = 30, .batch = 2, .threads = 2};
+    TrainOptions o{.work = data() / "toy.txt", .run = path(run), .steps = 30, .batch = 2, .resources = {.threads = 2}};
     o.spec = usual_spec(model_named(model_table(), "unet2d"));
     o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 2};
     o.spec.cut.mesh.partition = {1, 1, 2, 1};
@@ -47,7 +47,7 @@ TEST(ToyTask, TrainsPredictsAndIsEvaluatedThroughTheCommands) {
   EXPECT_EQ(scores.json.at("hits"), 5);
 }
 
-/// What several processes of a run do, each in a thread; what the first of them returns.
+/// Calls `run` on several ranks, each in a thread. Returns the report of rank 0.
 template <class Report>
 Report over_mailbox(int ranks, const std::function<Report(Transport&)>& run) {
   test::Mailbox mailbox(ranks);
@@ -63,14 +63,14 @@ TEST(ToyTask, TrainsAndPredictsTheSameOverRanksOfWhichItDoesNotKnow) {
   ToyScene scene("toy_ranks");
   TrainOptions o = scene.training("alone");
   o.spec.cut.mesh.partition = {1, 1, 4, 1};
-  o.steps = 6, o.threads = 1;
+  o.steps = 6, o.resources.threads = 1;
   run_train(o, scene.progress, scene.tasks);
   PredictOptions p{.run = o.run, .input = o.work, .output = scene.path("alone.txt")};
   run_predict(p, scene.progress, scene.tasks);
   o.run = scene.path("over");
   over_mailbox<TrainReport>(3, [&](Transport& transport) {
     TrainOptions own = o;
-    own.transport = &transport;
+    own.resources.transport = &transport;
     NoProgress quiet;
     return run_train(own, quiet, scene.tasks);
   });

@@ -1,4 +1,4 @@
-// A TPUConfig over a trained model: what it cuts, and what it refuses in evaluation and in prediction.
+// A TPUConfig over a trained model: the cut that it gives, and what it refuses in evaluation and in prediction.
 #include "pipelines/tpu/estimator.h"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Labels named level by level, as the original's RetinaNet names them, and its rule of which levels are cut.
+// Labels named level by level, as the original's RetinaNet names them, and its rule for the levels that are cut.
 #include "pipelines/tpu/level_labels.h"
 
 #include "pipelines/commands/run_verify.h"
@@ -11,13 +11,13 @@ namespace {
 using Kind = InputPlacement::Kind;
 using nlohmann::json;
 
-/// Whether the original's script cuts the targets of a level: image_size // 2^level is a multiple of every entry.
+/// True when the original's script cuts the targets of a level: image_size // 2^level is a multiple of every entry.
 ///   example  1536, level 8, [1, 4, 2, 1]: 6 places, which 4 does not divide: false
 bool cuts_level(std::int64_t image_size, int level, const Dims& dims) {
   return std::all_of(dims.begin(), dims.end(), [&](std::int64_t parts) { return (image_size >> level) % parts == 0; });
 }
 
-/// What retinanet_main.py writes for an image of this size.
+/// Returns the labels that retinanet_main.py writes for an image of this size.
 json original_labels(std::int64_t image_size, const std::vector<std::int64_t>& dims) {
   json labels = {{"mean_num_positives", nullptr},
                  {"source_ids", nullptr},
@@ -69,8 +69,10 @@ TEST(LevelLabels, NestedNamesAreTheSame) {
 TEST(LevelLabels, OfTheRuleComputeWhatOneListForAllDoes) {
   const ModelSpec by_level = applied(original_labels(128, {1, 4, 2, 1})), one = applied({1, 4, 2, 1});
   EXPECT_EQ(one.cut.placement_of("class_targets/7")->kind, Kind::kWhereDivisible);
-  const auto a = run_verify({.spec = by_level, .extents = {1, 128, 128}, .threads = 2}),
-             b = run_verify({.spec = one, .extents = {1, 128, 128}, .threads = 2});
+  NoProgress quiet;
+  const RunContext context(quiet, {.threads = 2});
+  const auto a = run_verify({.spec = by_level, .extents = {1, 128, 128}}, context),
+             b = run_verify({.spec = one, .extents = {1, 128, 128}}, context);
   EXPECT_TRUE(a.equal());
   EXPECT_TRUE(b.equal());
 }

@@ -1,4 +1,5 @@
-// iterations_per_loop in a training run: when the host looks, what waits for a look, and what does not depend on it.
+// iterations_per_loop in a training run: when control returns to the host, what waits for that, and what does not
+// depend on it.
 #include "pipelines/tpu/tpu_config_loop.h"
 
 #include <atomic>
@@ -9,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-/// The steps at which the host looked, after where it began.
+/// Records the steps at which control returned to the host, after the one at which it began.
 struct Looks : RecordingProgress {
   void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
     if (stage == "train" && std::exchange(begun, true)) steps.push_back(done);
@@ -74,7 +75,7 @@ TEST(TrainLoop, WhatIsDueInsideALoopWaitsForItsEnd) {
   EXPECT_EQ(validated, "3 6 ");
 }
 
-/// Dies at the end of the given step, as a kill does, if the host looks there.
+/// The run dies at the end of step 6, as by a kill, if control returns to the host there.
 TEST(TrainLoop, ACheckpointDueInsideALoopIsWrittenAtItsEnd) {
   TrainingScene scene("checkpoint");
   TrainOptions o = scene.options("run");
@@ -87,7 +88,7 @@ TEST(TrainLoop, ACheckpointDueInsideALoopIsWrittenAtItsEnd) {
   EXPECT_EQ(looks.steps, (std::vector<std::int64_t>{8})) << "goes on from step 6";
 }
 
-/// Asks to stop as the samples of the step after `step` are wanted, in the midst of a loop.
+/// Asks to stop when the samples of the step after `step` are requested, in the middle of a loop.
 struct StopsBetween : RecordingProgress {
   explicit StopsBetween(std::int64_t step) : step_(step) {}
   bool stop_requested() const override { return asked_++ > step_; }
@@ -111,8 +112,8 @@ std::string without_seconds(const std::filesystem::path& csv) {
   return text;
 }
 
-/// Stopped after any number of steps, also inside of a loop: the last whole step is saved, and the run that goes on
-/// looks, validates and saves where the undisturbed one does.
+/// A run may be stopped after any number of steps, also inside of a loop: the last whole step is saved, and the resumed
+/// run returns to the host, validates and saves where the undisturbed one does.
 TEST(TrainLoop, ARunThatWasStoppedInsideALoopGoesOnAsIfItWereNot) {
   TrainingScene scene("inside", 3);
   const auto options = [&](const std::string& run) {

@@ -112,8 +112,9 @@ TEST(TpuConfigModel, ComputesTheSameWhereverTheInputsLie) {
     ModelSpec spec;
     spec.as<UNetConfig>() = {.base_filters = 2, .depth = 2};
     spec.precision = DType::kF32;
+    NoProgress quiet;
     const ModelSpec cut = applied(dims(text, 4), 8, spec);
-    const auto report = run_verify({.spec = cut, .extents = {4, 9, 6, 5}, .threads = 2});
+    const auto report = run_verify({.spec = cut, .extents = {4, 9, 6, 5}}, {quiet, {.threads = 2}});
     EXPECT_TRUE(report.equal()) << text << ": " << report.first_difference->layer << " "
                                 << report.first_difference->what;
     EXPECT_GT(report.layers, 20) << text;

@@ -1,4 +1,4 @@
-// Lists and dictionaries in the manner of Python, their brackets mended, and lines of config files.
+// Lists and dictionaries in the syntax of Python, the correction of their brackets, and lines of config files.
 #include "pipelines/tpu/tpu_config_text.h"
 
 #include "pipelines/tpu/tpu_config.h"

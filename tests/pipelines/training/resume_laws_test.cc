@@ -1,5 +1,5 @@
-// Laws of every task: a run that was stopped or killed goes on to the bytes of an undisturbed one, with the settings
-// that it began with, and names what has changed of its data; another cut computes the same.
+// Laws of every task: a run that was stopped or killed resumes to the bytes of an undisturbed one, with the settings
+// that it began with, and names the changes of its data; another cut computes the same.
 #include <atomic>
 
 #include "io/files/config_file.h"
@@ -11,7 +11,7 @@ namespace {
 
 class ResumeLaws : public testing::TestWithParam<TaskScene> {};
 
-/// results.csv without the seconds, the only clock in it.
+/// Returns the rows of results.csv without the seconds, the only clock in it.
 std::vector<std::string> rows_without_clock(const TaskRun& run, const std::string& name) {
   std::istringstream rows(run.bytes(name + "/results.csv"));
   std::vector<std::string> kept;
@@ -39,7 +39,7 @@ TEST_P(ResumeLaws, StoppedOrKilledAndResumedGivesTheBytesOfAnUndisturbedRun) {
   EXPECT_EQ(rows_without_clock(run, "whole").size(), 8u);
   for (const bool die : {false, true}) {  // asked to stop, or killed between two checkpoints
     const std::string name = die ? "killed" : "stopped";
-    o.run = run.scene->path(name), o.resume = false, o.threads = 2;
+    o.run = run.scene->path(name), o.resume = false, o.resources.threads = 2;
     StoppingProgress stopping(5, die);
     if (die) {
       EXPECT_THROW(run_train(o, stopping), std::runtime_error);
@@ -47,7 +47,7 @@ TEST_P(ResumeLaws, StoppedOrKilledAndResumedGivesTheBytesOfAnUndisturbedRun) {
       EXPECT_TRUE(run_train(o, stopping).interrupted);
     }
     EXPECT_EQ(load_checkpoint(o.run / "checkpoints/last.safetensors").state.step, die ? 4 : 5);
-    o.resume = true, o.threads = 1;
+    o.resume = true, o.resources.threads = 1;
     EXPECT_FALSE(run_train(o, run.progress).interrupted);
     expect_the_same_run(run, name, "whole");
   }
@@ -116,7 +116,7 @@ struct StagesProgress : RecordingProgress {
 TEST_P(ResumeLaws, FilesAreReadForTheirHashesBeforeAStepAndAStopThereIsNoLoss) {
   TaskRun run(GetParam(), "hashes");
   TrainOptions o = run.options("run");
-  o.threads = 1, o.steps = 2;
+  o.resources.threads = 1, o.steps = 2;
   StagesProgress stopping("check data"), resumed;
   if (GetParam().hashes_first) {
     EXPECT_THROW(run_train(o, stopping), Stopped);
@@ -149,7 +149,7 @@ std::string name_of_scene(const testing::TestParamInfo<TaskScene>& info) { retur
 
 INSTANTIATE_TEST_SUITE_P(Tasks, ResumeLaws, testing::ValuesIn(task_scenes()), name_of_scene);
 
-/// Asks to stop when a validation begins, at the `number`-th question after that.
+/// Asks to stop after a validation has begun, at this query for a stop (0: the first).
 struct StopInValidation : RecordingProgress {
   explicit StopInValidation(int questions) : left(questions) {}
   void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view) override {

@@ -1,6 +1,6 @@
-// What each task trains on in the tests of laws that hold for all of them: a small data set, a run of some steps,
-// settings that are another run's, and edits of the data with what a run that goes on says of them. A new task is a
-// row.
+// The data and settings with which each task trains in the tests of laws that hold for all tasks: a small data set, a
+// run of some steps, settings that belong to another run, and edits of the data with the refusal by a resumed run. A
+// new task is a row.
 //
 //   for (const TaskScene& task : task_scenes()) { TaskRun run(task, "laws"); run_train(run.options("whole"),
 //   run.progress()); }
@@ -17,16 +17,16 @@
 
 namespace voxshard {
 
-/// A file below the folder of the scene becomes what `make` returns for its bytes.
+/// Replaces a file below the folder of the scene by what `make` returns for its bytes.
 struct DataEdit {
   std::string file;
   std::function<std::string(const std::string& bytes)> make;
-  std::string refusal;  // empty: the data are the same all the same
+  std::string refusal;  // empty: the data count as unchanged
   ErrorKind kind = ErrorKind::kCheckpoint;
-  bool keeps_time = false;  // of the last change, by which prepared files are known
+  bool keeps_time = false;  // the time of the last change, which identifies prepared files
 };
 
-/// A setting that a run does not go on with.
+/// A setting with which a run cannot be resumed.
 struct OtherSetting {
   std::string refusal;
   std::function<void(TrainOptions&)> change;
@@ -36,11 +36,11 @@ struct TaskScene {
   const char* name;
   std::function<std::shared_ptr<Scene>(const std::string& folder)> data;
   std::function<TrainOptions(const Scene& scene)> options;
-  Dims cut;                          // of another run that computes the same
-  std::vector<OtherSetting> others;  // of this task alone
+  Dims cut;                          // the cut of another run that computes the same
+  std::vector<OtherSetting> others;  // settings of this task alone
   std::vector<DataEdit> edits;
-  bool hashes_first = true;  // reads its data for their hashes before the first step, not only as it goes on
-  std::optional<int> stop_in_validation;  // at this question after a validation has begun; none: it is of one piece
+  bool hashes_first = true;               // hashes its data before the first step, not only on resuming
+  std::optional<int> stop_in_validation;  // stop at this query after a validation has begun; none: it cannot stop
 };
 inline void PrintTo(const TaskScene& task, std::ostream* out) { *out << task.name; }
 
@@ -50,7 +50,7 @@ struct TaskRun {
 
   TrainOptions options(const std::string& run) const {
     TrainOptions o = task_.options(*scene);
-    o.run = scene->path(run), o.threads = 2;
+    o.run = scene->path(run), o.resources.threads = 2;
     return o;
   }
   std::string bytes(const std::string& file) const { return Scene::bytes_of(scene->path(file)); }
@@ -62,7 +62,7 @@ struct TaskRun {
   const TaskScene& task_;
 };
 
-/// A scene of that kind, with what `fill` writes.
+/// Returns a maker of scenes of that kind, to which `fill` adds files.
 template <class Kind>
 auto scene_of(const std::function<void(const Kind&)>& fill = nullptr) {
   return [fill](const std::string& folder) -> std::shared_ptr<Scene> {
@@ -71,7 +71,7 @@ auto scene_of(const std::function<void(const Kind&)>& fill = nullptr) {
     return scene;
   };
 }
-/// What `make` of such a scene returns, changed by `set`.
+/// Returns a maker of options: those that `make` returns for such a scene, changed by `set`.
 template <class Kind, class Make>
 auto options_of(Make make, void (*set)(TrainOptions&)) {
   return [make, set](const Scene& scene) {

@@ -1,4 +1,4 @@
-// What the ranks of a training say to each other: who looks, who is asked to stop, what must be alike.
+// The messages between the ranks of a training: which rank reads files, which is asked to stop, what must be alike.
 #include "pipelines/training/train_ranks.h"
 
 #include <gmock/gmock.h>
@@ -90,7 +90,7 @@ TEST(RankTraining, AProfileHasTheWorkersOfEveryRank) {
   Mailbox mailbox(2);
   run_valid_ranks(mailbox, [&](Transport& transport) {
     TrainOptions o = scene.options("run");
-    o.steps = 3, o.threads = 1, o.transport = &transport, o.trace = {.file = file, .steps = 2};
+    o.steps = 3, o.resources.threads = 1, o.resources.transport = &transport, o.trace = {.file = file, .steps = 2};
     o.spec.cut.mesh.partition = Dims{1, 2, 1, 1, 1};
     NoProgress quiet;
     run_train(o, quiet);

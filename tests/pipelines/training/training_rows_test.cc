@@ -1,4 +1,4 @@
-// The rows of a training: numbers out of their range are refused, and one that a test adds is a setting like the
+// The settings of a training: numbers out of their range are refused, and a setting that a test adds is like the
 // others.
 #include "pipelines/training/training_rows.h"
 
@@ -77,12 +77,12 @@ TEST(RunTrain, NumbersOfATaskOutOfTheirRangeAreRefusedByName) {
   expect_error(ErrorKind::kUsage, "{noise} is nan; expected a number of 0 to 1000", [&] { run_train(o, progress); });
 }
 
-/// A training of a test's own would read this.
+/// Options that only this test defines, which a training would read.
 struct ToyTraining {
   double warmth = 1;
 };
 
-/// `train` with a setting that nobody else knows: its row.
+/// `train` with a row for a setting that only this test defines.
 struct WarmSettings : TrainSettings {
   explicit WarmSettings(const TrainOptions& of) {
     settings.add({.name = "warmth",
@@ -113,7 +113,7 @@ TEST(TrainSettings, ASettingIsARowWhichRangesLayersRunsAndCheckpointsAsk) {
   EXPECT_TRUE(begun.settings.say(Layer::kConfig, "warmth", {"2.5"}));
   EXPECT_FALSE(begun.settings.say(Layer::kModel, {"warmth", 3.0, "a lower layer"}));
   EXPECT_EQ(begun.toy.warmth, 2.5);
-  run_train(begun, 2, nullptr, scene.progress);
+  run_train(begun, {.threads = 2}, scene.progress);
   const nlohmann::json run = run_record(begun.options);
   EXPECT_EQ(run.at("training").at("warmth"), 2.5);
   EXPECT_EQ(run.at("options").at("warmth"), nlohmann::json({"2.5"}));
@@ -122,10 +122,10 @@ TEST(TrainSettings, ASettingIsARowWhichRangesLayersRunsAndCheckpointsAsk) {
   EXPECT_EQ(run.at("layers").at("clip-norm"), "recipe");
 
   WarmSettings resumed(scene.options("run"));
-  resumed.options.work = resumed.options.run, resumed.options.run.clear();  // as `train` is told of a run alone
+  resumed.options.work = resumed.options.run, resumed.options.run.clear();  // as when `train` is given only a run
   resumed.settings.say(Layer::kCommandLine, "resume", {"true"});
   resumed.settings.say(Layer::kCommandLine, "steps", {"3"});
-  run_train(resumed, 2, nullptr, scene.progress);
+  run_train(resumed, {.threads = 2}, scene.progress);
   EXPECT_EQ(resumed.toy.warmth, 2.5);
   EXPECT_EQ(resumed.settings.layer("warmth"), Layer::kRun);
   EXPECT_EQ(run_record(resumed.options).at("layers").at("warmth"), "run");
@@ -136,7 +136,7 @@ TEST(TrainSettings, ASettingIsARowWhichRangesLayersRunsAndCheckpointsAsk) {
   other.settings.say(Layer::kCommandLine, "steps", {"4"});
   other.settings.say(Layer::kCommandLine, "warmth", {"3"});
   expect_error(ErrorKind::kCheckpoint, "/training/warmth differs",
-               [&] { run_train(other, 2, nullptr, scene.progress); });
+               [&] { run_train(other, {.threads = 2}, scene.progress); });
 }
 
 }  // namespace

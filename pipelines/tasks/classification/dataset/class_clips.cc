@@ -14,13 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFrames = "#frames=";
-constexpr double kTick = 1e-6;  // s: what the times of frames are rounded by
+constexpr double kTick = 1e-6;  // s: rounding of frame times
 
 bool is_grey(const VideoStream& stream) {
   return stream.pixel_format.starts_with("gray") || stream.pixel_format.starts_with("mono");
 }
 
-/// Of the frames of an interval the first, and the first behind it.
+/// Returns the frames [begin, end) of an interval; without one, all frames.
 std::pair<std::int64_t, std::int64_t> frames_in(const VideoIndex& index, const std::optional<ClassInterval>& interval) {
   if (!interval) return {0, index.size()};
   const auto at = [&](double seconds) {

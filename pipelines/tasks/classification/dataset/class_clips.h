@@ -1,9 +1,9 @@
-// Which clips a video gives: one after another from its beginning, or from that of an interval, without overlap.
+// Cuts videos into clips: one after another without overlap, from the beginning of the video or of an interval.
 //
 //   ClipFinder finder({.items = ItemKind::kClip, .clip_length = 16});
 //   finder.clips("left/0017.mp4", "left/0017.mp4", std::nullopt)[1].name;      // "left/0017.mp4#frames=16:32"
 //
-// Reads packets, decodes nothing: the time that a video takes is that of reading its file once.
+// Reads packets and decodes nothing: a video takes the time of reading its file once.
 #pragma once
 
 #include <map>
@@ -17,16 +17,16 @@ class ClipFinder {
  public:
   explicit ClipFinder(const ClassReading& reading) : reading_(reading) {}
 
-  /// The clips that lie wholly in the video, or in an interval of it (seconds after its first frame): each of
-  /// length * stride frames, the rest at the end being none. Without labels.
+  /// Returns the clips, without labels, that lie completely in the video, or in an interval of it (seconds after its
+  /// first frame): each spans length * stride frames; frames left over at the end give no clip.
   ///   name  of the video in the data set
-  /// Errors: kInput as VideoReader; E_CLIP for what is shorter than a clip; E_TIME for a video whose packets carry no
-  /// timestamps, of which no frame could be found without decoding all before it.
+  /// Errors: kInput as VideoReader; E_CLIP for a video or interval that is shorter than a clip; E_TIME for a video
+  /// whose packets carry no timestamps, in which no frame can be found without decoding all frames before it.
   std::vector<ClassItem> clips(const std::filesystem::path& file, const std::string& name,
                                const std::optional<ClassInterval>& interval);
 
  private:
-  /// What an item of the video has, but for its frames. A file is opened once, whether it is a video or not.
+  /// Returns an item of the video without its frame numbers. A file is opened only once, also when it is no video.
   const ClassItem& video(const std::filesystem::path& file);
   ClassItem opened(const std::filesystem::path& file) const;
 
@@ -35,10 +35,10 @@ class ClipFinder {
   std::map<std::filesystem::path, Error> failed_;
 };
 
-/// The name of the video that a clip is of: "left/0017.mp4"; of what is no clip its own.
+/// Returns the name of the video of a clip: "left/0017.mp4"; for other items their own name.
 std::string video_of(const ClassItem& item);
 
-/// The videos of a set with the clips of each, by name. Of a video of several classes the labels are in order.
+/// A video of a data set, with the labels of its clips in their order.
 struct ClipVideo {
   std::string name;
   double seconds = 0;  // of the whole video

@@ -13,14 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Errors: kInput for a part that holds images where something else is learnt from.
+/// Throws kInput for a part that holds images in files such as IDX when other items are wanted.
 void require_files(const ClassPart& part, ItemKind items) {
   if (part.kind.entries != nullptr) return;
   throw Error(ErrorKind::kInput, "[data] " + part.path.string() + ": holds " + part.kind.name +
                                      " images; the model learns from " + item_kind_name(items));
 }
 
-/// D H W after turning to LPS: the extent along each axis of the patient.
+/// Returns D H W after reorienting to LPS: the extent along each axis of the patient.
 Dims size_in_lps(const Geometry& geometry) {
   const std::string code = orientation_code(geometry);
   Dims size{0, 0, 0};

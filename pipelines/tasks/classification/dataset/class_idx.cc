@@ -31,8 +31,8 @@ double idx_held_bytes(const ClassPart& part) {
   return idx_bytes(read_idx_extents(pair.images, 3), pair.images);
 }
 
-/// Classes are the numbers that occur, or those of the training.
-/// Errors: kBudget, before anything is read, for more than the limits or the free memory hold.
+/// Reads a part; the classes are the numbers that occur, or those of the training.
+/// Errors: kBudget, before anything is read, when it exceeds the limits or the free memory.
 void read_idx_part(const ClassPart& part, const ClassReading& reading, const std::vector<std::string>* classes,
                    ClassDataset& set) {
   const IdxPair pair = pair_of(part);

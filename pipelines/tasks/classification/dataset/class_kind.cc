@@ -1,5 +1,5 @@
-// The table of the kinds, and those whose items are files: a folder per class, and CSV lists. Data sets of segmentation
-// and detection look like such folders from far.
+// The table of kinds, and the kinds whose items are files: a folder per class, and CSV lists. Data sets of segmentation
+// and detection look similar to such folders and must be told apart.
 #include "pipelines/tasks/classification/dataset/class_kind.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders and files that say that a folder is of segmentation, or a run.
+/// Folders and files that mark a folder as a segmentation data set or a run.
 constexpr const char* kOthers[] = {"dataset.json", "imagesTr", "checkpoints", "plans.json", "run.json"};
 
 std::vector<fs::path> folders_in(const fs::path& folder) {
@@ -64,7 +64,7 @@ void each_file_of_folders(const ClassPart& part, const FileBody& body) {
   }
 }
 
-/// The first file of each kind that a part names.
+/// Returns the first file of each item kind that a part names.
 std::map<ItemKind, fs::path> kinds_in(const ClassPart& part) {
   std::map<ItemKind, fs::path> kinds;
   part.kind.each_file(part, [&](const fs::path& file) {
@@ -74,7 +74,7 @@ std::map<ItemKind, fs::path> kinds_in(const ClassPart& part) {
   return kinds;
 }
 
-/// Returns whether something makes a folder another kind of data set: the names above, or boxes of any format.
+/// True when a folder is another kind of data set, by the names above or by boxes of any format.
 bool is_other_set(const fs::path& folder) {
   std::error_code error;
   for (const char* other : kOthers)
@@ -82,7 +82,7 @@ bool is_other_set(const fs::path& folder) {
   return is_like_boxes(folder);
 }
 
-/// Whether a folder has a folder that holds items, and neither is anything else.
+/// True when a folder has a folder that holds items, and neither is another kind of data set.
 bool is_tree(const fs::path& folder) {
   return !is_other_set(folder) && std::ranges::any_of(folders_in(folder), [](const fs::path& of_class) {
     return !is_other_set(of_class) && holds_items(of_class);
@@ -103,7 +103,7 @@ std::optional<ClassPart> part_named(const fs::path& folder, std::initializer_lis
 constexpr std::initializer_list<const char*> kValNames = {"val", "valid", "validation"},
                                              kTestNames = {"test", "testing"};
 
-/// Whether all folders that hold items are called as parts that validate and test are: they are no classes.
+/// True when all folders that hold items have the names of validation and test parts: they are no classes.
 bool holds_only_held_out(const fs::path& folder) {
   bool any = false;
   for (const fs::path& part : folders_in(folder)) {
@@ -186,7 +186,7 @@ ClassEntries entries_of_folders(const ClassPart& part, const ClassReading& readi
   return entries;
 }
 
-/// "a folder per class, a CSV of file,class, or MNIST's IDX files".
+/// Returns "a folder per class, a CSV of file,class, or MNIST's IDX files".
 std::string any_of_kinds(const ClassKinds& kinds, const char* ClassKind::*words) {
   std::vector<std::string> all;
   for (const ClassKind& kind : kinds) all.push_back(kind.*words);

@@ -1,5 +1,5 @@
-// The kinds of data sets that classifiers learn from: a folder per class, a CSV list, MNIST's IDX files. A kind is a
-// file of its own and a row of a table that is handed in; without one, all that this build knows.
+// The kinds of data sets for classifiers: a folder per class, a CSV list, MNIST's IDX files. A kind is a file of its
+// own and a row of a table; functions take the table as an argument, which defaults to all kinds of this build.
 //
 //   ClassParts parts = find_class_parts("cells");
 //   parts.train->path;                               // "cells/train"
@@ -23,7 +23,7 @@ struct ClassParts;
 struct ClassPart;
 struct ClassReading;
 
-/// An item before its file was looked at.
+/// An item as listed, before its file is read.
 struct ClassEntry {
   std::string name, class_name;
   std::filesystem::path file;
@@ -32,51 +32,51 @@ struct ClassEntry {
 
 struct ClassEntries {
   std::vector<ClassEntry> list;
-  std::set<std::string> classes;  // that are named, with or without an item
+  std::set<std::string> classes;  // all classes that are named, with or without an item
 };
 
-/// One kind: a file of its own and a row in the table. Its items are files, which `entries` names, or lie in files that
-/// hold many, which `read` reads.
+/// One kind: a file of its own and a row in the table. Its items are files, which `entries` lists, or lie in files with
+/// many items, which `read` reads.
 struct ClassKind {
-  const char* name;              // "IDX": in JSON and for people
-  const char* expected;          // for people, in a list: "MNIST's IDX files"
-  const char* help;              // the same where training asks for it: "a folder with MNIST's IDX files"
-  const char* folder = nullptr;  // and among the folders that info knows: "MNIST"; null: it is no folder
-  /// The parts at a path; none for what is no such data set. Errors: kInput for one without its labels.
+  const char* name;              // "IDX": in JSON and messages
+  const char* expected;          // in messages that list the kinds: "MNIST's IDX files"
+  const char* help;              // in the help of training: "a folder with MNIST's IDX files"
+  const char* folder = nullptr;  // in the list of folders that info recognises: "MNIST"; null: it is no folder
+  /// Returns the parts at a path; none when it is no such data set. Errors: kInput for a data set without its labels.
   ClassParts (*find)(const std::filesystem::path& path);
 
-  /// The files that a part names, and their classes; what the part says wrongly joins `failures`. Errors: kInput.
+  /// Returns the files that a part names, and their classes; invalid entries are added to `failures`. Errors: kInput.
   ClassEntries (*entries)(const ClassPart& part, const ClassReading& reading,
                           std::vector<CaseFailure>& failures) = nullptr;
-  bool has_times = false;  // an entry may be an interval of its video
+  bool has_times = false;  // true: an entry may be an interval of its video
   /// Calls `body` with every file that a part may name.
   void (*each_file)(const ClassPart& part, const std::function<void(const std::filesystem::path&)>& body) = nullptr;
 
-  /// Adds the images that a part holds: `pixels`, `files`, an item for each, and the classes, or those of `classes`.
+  /// Adds the images of a part to `set`: `pixels`, `files`, an item for each, and the classes that occur, or `classes`.
   /// Errors: kInput; kBudget before anything is read.
   void (*read)(const ClassPart& part, const ClassReading& reading, const std::vector<std::string>* classes,
                ClassDataset& set) = nullptr;
   /// Returns the bytes that `read` keeps in memory, from the headers alone. Errors: kInput.
   double (*held_bytes)(const ClassPart& part) = nullptr;
 
-  const char* usual_model = nullptr;  // to train on it; null: by what the items are
+  const char* usual_model = nullptr;  // default model for training on it; null: chosen by the kind of items
   const char* usual_batch = nullptr;
 };
 
-/// In the order in which people read them; the last that finds parts at a path has it.
+/// A table of kinds, in the order shown to people; the last kind that finds parts at a path reads it.
 using ClassKinds = std::vector<ClassKind>;
-/// All that this build knows.
+/// Returns all kinds of this build.
 const ClassKinds& class_kinds();
 
 ClassKind folders_kind();
 ClassKind list_kind();
 ClassKind idx_kind();
 
-/// Where a part of a data set lies: a folder with a folder per class, a CSV list, or one half of IDX files.
+/// A part of a data set: a folder with a folder per class, a CSV list, or the training or test half of IDX files.
 struct ClassPart {
   ClassKind kind;
   std::filesystem::path path;
-  bool is_test = false;  // of a path that holds both parts
+  bool is_test = false;  // true: the test part of a path that holds both parts
 };
 struct ClassParts {
   std::optional<ClassPart> whole;             // not divided
@@ -84,21 +84,20 @@ struct ClassParts {
   bool any() const { return whole || train || val || test; }
 };
 
-/// Reads
+/// Finds the parts of a data set in one of these forms:
 ///   FILE.csv   rows "file,class", files below the list's folder; of videos also "file,start,end,class"
-///   FOLDER     with train-images-idx3-ubyte[.gz] and its like (t10k-… tests), or with train, val (valid, validation)
-///   and
-///              test as folders or CSV lists, or with a folder per class of images, volumes or videos; where all
-///              folders are called val or test, train is what is missing
-/// Nothing (any() is false) for what is none of these, data sets of segmentation and detection among them. Errors:
+///   FOLDER     with train-images-idx3-ubyte[.gz] and its companions (t10k-… for tests), or with train, val (valid,
+///              validation) and test as folders or CSV lists, or with a folder per class of images, volumes or videos;
+///              when all folders are called val or test, the training part is missing
+/// Returns no parts (any() is false) for anything else, including data sets of segmentation and detection. Errors:
 /// kInput for IDX images without labels.
 ClassParts find_class_parts(const std::filesystem::path& path, const ClassKinds& kinds = class_kinds());
 
-/// "a folder per class with images, ..., a CSV of file,class, or MNIST's IDX files".
+/// Returns "a folder per class with images, ..., a CSV of file,class, or MNIST's IDX files".
 std::string expected_class_sets(const ClassKinds& kinds = class_kinds());
-/// The same of their `help`.
+/// Returns the same list from ClassKind::help.
 std::string class_sets_help(const ClassKinds& kinds = class_kinds());
-/// "a folder per class, MNIST".
+/// Returns "a folder per class, MNIST".
 std::string class_folders(const ClassKinds& kinds = class_kinds());
 
 }  // namespace voxshard

@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-constexpr double kPathPartBytes = 64;  // what a path keeps of each of its parts
+constexpr double kPathPartBytes = 64;  // bytes that a path stores for each of its parts
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What a data set of classes holds, from the sizes of its items alone.
+// The memory of a data set with classes, from the sizes of its items alone.
 //
 //   const ProcessPlan plan = held_plan(set);
 #pragma once
@@ -8,16 +8,16 @@
 
 namespace voxshard {
 
-/// An item, its name and path included.
+/// Returns the bytes of an item, its name and path included.
 double item_bytes(const ClassItem& item);
 
-/// The pixels of IDX images (N, H, W), and an item of each.
+/// Returns the bytes of the pixels of IDX images (N, H, W), and of an item for each.
 double idx_bytes(const Shape& extents, const std::filesystem::path& images);
 
-/// What a data set holds all the time: its items, the pixels of IDX files, the indices of videos.
+/// Returns the memory that a data set holds all the time: its items, the pixels of IDX files, the indices of videos.
 ProcessPlan held_plan(const ClassDataset& set);
 
-/// The most pixels or voxels of an item.
+/// Returns the number of pixels or voxels of the largest item.
 std::int64_t most_points(const ClassDataset& set);
 
 }  // namespace voxshard

@@ -1,4 +1,4 @@
-// Which parts of a data set of classes train, and which validate.
+// Splits a data set with classes into training and validation.
 //
 //   read_class_sets({.data = "cells"}).val.items
 #include <algorithm>
@@ -36,13 +36,14 @@ void require_classes(const ClassDataset& set) {
                   "; a classifier tells two or more apart: add the others, each in a folder of its own");
 }
 
-/// What validates does not train.
+/// Leaves out training items that are also validation items.
 void leave_out_held_out(ClassDataset& train, const ClassDataset& val) {
   std::set<std::pair<fs::path, std::int64_t>> held_out;
   const auto key = [](const ClassItem& item) {
     std::error_code error;
     const fs::path place = fs::canonical(item.file, error);
-    return std::pair(error ? item.file : place, item.scan == nullptr ? item.index : 0);  // all clips of a video alike
+    return std::pair(error ? item.file : place,
+                     item.scan == nullptr ? item.index : 0);  // one key for all clips of a video
   };
   if (train.pixels != nullptr && val.pixels != nullptr && train.files != val.files) return;
   for (const ClassItem& item : val.items) held_out.insert(key(item));
@@ -57,13 +58,14 @@ void leave_out_held_out(ClassDataset& train, const ClassDataset& val) {
                                         val.source.string() + ": nothing is left to train; give {val} other files");
 }
 
-/// Items of one group look alike, and stay together: the clips of a video, what was cut out of one image.
+/// Returns the group of an item. Items of a group look alike and stay together: the clips of a video, the crops of an
+/// image.
 std::string group_of(const ClassItem& item) {
   const auto image = item.scan == nullptr ? image_of_crop(item.file) : std::nullopt;
   return image ? "cut out of " + *image : video_of(item);
 }
 
-/// What validated does, the others train.
+/// Splits as before: items that were for validation stay so, all others train.
 ClassSets split_as_kept(ClassDataset dataset, const KeptSplit& kept) {
   ClassSets sets;
   sets.val = dataset;
@@ -100,7 +102,7 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
   for (const auto& [name, labels] : groups)
     for (const std::int32_t label : labels)
       lots[static_cast<std::size_t>(label)].emplace_back(rng_bits(key, rng_stream(name)), name);
-  std::vector<std::size_t> left;  // of each class: groups that train
+  std::vector<std::size_t> left;  // number of training groups of each class
   for (const auto& of_class : lots) left.push_back(of_class.size());
   std::set<std::string> held_out;
   for (std::size_t c = 0; c < lots.size(); ++c) {
@@ -128,7 +130,7 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
 void leave_out_empty_classes(ClassSets& sets) {
   const auto counts = sets.train.counts();
   if (sets.train.items.empty() || std::ranges::find(counts, 0) == counts.end()) return;
-  std::vector<std::int32_t> numbers;  // of the classes before; -1: left out
+  std::vector<std::int32_t> numbers;  // new number of each old class; -1: left out
   std::vector<std::string> kept;
   for (std::size_t c = 0; c < counts.size(); ++c) {
     const std::string& name = sets.train.classes[c];

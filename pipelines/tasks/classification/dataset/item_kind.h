@@ -1,4 +1,4 @@
-// What a classifier tells the classes of: images, CT volumes, or clips out of videos.
+// The kinds of items that a classifier takes: images, CT volumes, or clips of videos.
 //
 //   item_kind_name(ItemKind::kClip);          // "clips"
 #pragma once
@@ -11,16 +11,16 @@ namespace voxshard {
 
 enum class ItemKind : std::uint8_t { kImage, kVolume, kClip };
 
-/// "images", "volumes", "clips": for files and for people.
+/// Returns "images", "volumes" or "clips", for files and messages.
 const char* item_kind_name(ItemKind kind);
-/// "image", "volume", "clip".
+/// Returns "image", "volume" or "clip".
 std::string one_item_name(ItemKind kind);
-/// Absent for what is no such name.
+/// Returns the kind with that name; none for any other name.
 std::optional<ItemKind> item_kind_from_name(const std::string& name);
 
-/// What the length of a clip, in frames, and its stride may be.
+/// Upper limits of the length of a clip, in frames, and of its stride.
 inline constexpr std::int64_t kMostClipLength = 4096, kMostClipStride = 65536;
-/// Frames from one window of a video to the next.
+/// Upper limit of the frames from one window of a video to the next.
 inline constexpr std::int64_t kMostHop = std::int64_t{1} << 31;
 
 }  // namespace voxshard

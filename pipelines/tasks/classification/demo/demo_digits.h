@@ -1,4 +1,4 @@
-// A small data set of generated digits in MNIST's files, for the demo.
+// Generates a small data set of digits in MNIST's file format, for the demo.
 //
 //   demo_digits({.folder = "digits"}, 1, progress);     // digits/train-images-idx3-ubyte and three more
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace voxshard {
 
-/// 4000 digits to train with and 1000 held out, if nothing else is said, of 28 pixels a side times `magnify`; the same
-/// seed gives the same bytes. Errors: kOutput; Stopped, before anything is written.
+/// Writes by default 4000 training digits and 1000 held-out digits, of 28 pixels a side times `magnify`; the same seed
+/// gives the same bytes. Errors: kOutput; Stopped, before anything is written.
 DemoReport demo_digits(const DemoOptions& options, int magnify, Progress& progress);
 
 }  // namespace voxshard

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostExtent = 1 << 20, kMostMultiple = 4096;
 
-/// (H, W, 3) as (H, W, 1); grey images lose nothing. Source of the weights: ITU-R BT.601.
+/// Converts (H, W, 3) to (H, W, 1); grey images lose nothing. Source of the weights: ITU-R BT.601.
 Tensor grey(const Tensor& rgb) {
   Tensor made(DType::kF32, {rgb.shape()[0], rgb.shape()[1], 1});
   const float* from = rgb.as<float>();
@@ -24,7 +24,7 @@ Tensor grey(const Tensor& rgb) {
   return made;
 }
 
-/// One image of an IDX file, as often as there are channels.
+/// Returns one image of an IDX file, repeated for each channel.
 Tensor idx_image(const Tensor& pixels, std::int64_t index, std::int64_t channels) {
   const std::int64_t height = pixels.shape()[1], width = pixels.shape()[2];
   Tensor made(DType::kF32, {height, width, channels});
@@ -33,7 +33,7 @@ Tensor idx_image(const Tensor& pixels, std::int64_t index, std::int64_t channels
   return made;
 }
 
-/// Every element `times` times along every spatial axis.
+/// Repeats every element `times` times along every spatial axis.
 Tensor repeated(const Tensor& sample, std::int64_t times) {
   const Dims& old = sample.shape();
   const int axes = old.axes() - 1;
@@ -52,7 +52,7 @@ Tensor repeated(const Tensor& sample, std::int64_t times) {
   return made;
 }
 
-/// How many times a sample is enlarged; 1 for none.
+/// Returns the factor by which a sample is enlarged; 1 for none.
 std::int64_t factor_of(const Dims& size, const ClassPreparation& p) {
   if (!p.enlarges || p.size.empty() || p.size[0] % size[0] != 0) return 1;
   const std::int64_t times = p.size[0] / size[0];
@@ -67,7 +67,7 @@ Dims spatial(const Tensor& sample) {
   return size;
 }
 
-/// An image of 1 or 3 channels at the size; volumes are resampled in HU, where they are read.
+/// Resizes an image of 1 or 3 channels; volumes are resampled in HU when they are read.
 Tensor resized_image(const Tensor& sample, const Dims& size) {
   if (sample.shape()[2] == 3) return resized(sample, size[0], size[1]);
   Tensor rgb(DType::kF32, {sample.shape()[0], sample.shape()[1], 3});
@@ -148,7 +148,7 @@ Dims canvas_of(const ClassItem& item, const ClassPreparation& p) {
   Dims canvas;
   if (p.size.empty()) {
     for (const std::int64_t extent : item.size) canvas.push_back(ceil_div(extent, p.pad_multiple) * p.pad_multiple);
-    if (p.items == ItemKind::kClip) canvas[0] = p.clip_length;  // all have it
+    if (p.items == ItemKind::kClip) canvas[0] = p.clip_length;  // all clips have this length
     return canvas;
   }
   for (int a = 0; a < p.size.axes() && !p.resizes; ++a)

@@ -12,9 +12,9 @@
 namespace voxshard {
 namespace {
 
-constexpr double kLeastDeviation = 1e-6;  // of a set of one intensity
+constexpr double kLeastDeviation = 1e-6;  // for a data set with a single intensity
 
-/// "W_FRAMES ..."; empty when all frames decode.
+/// Returns "W_FRAMES ..."; empty when all frames decode.
 std::string repeated_note(const ClassDataset& set, const std::vector<std::int64_t>& repeated) {
   const auto first = std::ranges::find_if(repeated, [](std::int64_t frames) { return frames > 0; });
   if (first == repeated.end()) return "";
@@ -57,7 +57,7 @@ ItemSums look_at_items(ClassDataset& set, const ClassPreparation& preparation, c
     const ClassItem& item = set.items[at];
     try {
       of_items[at] = channel_sums(reader.intensities(item, set.pixels.get(), &repeated[at]));
-    } catch (const Error& e) {  // memory that is refused says nothing of an item
+    } catch (const Error& e) {  // a memory error is no fault of the item
       if (e.kind() != ErrorKind::kInput) throw;
       failed[at] = {item.name, e.code(), e.what()};
     }

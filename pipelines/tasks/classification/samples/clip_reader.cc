@@ -5,7 +5,7 @@
 namespace voxshard {
 namespace {
 
-/// (H, W, C) f32, 0 to 1, of an RGB frame (H, W, 3) u8.
+/// Converts an RGB frame (H, W, 3) u8 to (H, W, C) f32, 0 to 1.
 Tensor frame_intensities(const Tensor& rgb, const ClassPreparation& preparation) {
   Tensor image(DType::kF32, rgb.shape());
   std::transform(rgb.as<std::uint8_t>(), rgb.as<std::uint8_t>() + rgb.count(), image.as<float>(),

@@ -1,5 +1,5 @@
-// Bytes a pixel: 6 as decoded with 16 bits, 12 as RGB in f32, 12 once more while it is scaled. A voxel: 8 while the
-// file is read, 4 as it is turned or resampled, 4 as a sample.
+// Bytes a pixel: 6 as decoded with 16 bits, 12 as RGB in f32, 12 once more while it is scaled. Bytes a voxel: 8 while
+// the file is read, 4 while it is reoriented or resampled, 4 as a sample.
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 
 #include <algorithm>
@@ -8,12 +8,12 @@ namespace voxshard {
 namespace {
 
 constexpr double kPixelBytes = 30, kVoxelBytes = 16, kSampleBytes = 4;
-/// Frames that a decoder keeps to decode others from, and one on its way to RGB: 4:2:0 of 8 bits.
+/// Reference frames of a decoder (4:2:0, 8 bits), and one frame while it is converted to RGB.
 constexpr double kDecoderBytes = 20 * 1.5 + 3;  // a pixel
-constexpr double kOpenVideoBytes = 2 << 20;     // what a decoder holds however small its frames are
-constexpr double kJsonBytes = 12;  // a byte of JSON as text, as a document of nlohmann's, and twice as numbers
+constexpr double kOpenVideoBytes = 2 << 20;     // bytes of a decoder, however small its frames are
+constexpr double kJsonBytes = 12;  // per byte of JSON: its text, the nlohmann document, and twice the numbers
 
-constexpr double kConfusionBytes = 32;  // a pair of classes: two counts, and one as a value of JSON
+constexpr double kConfusionBytes = 32;  // per pair of classes: two counts, and one JSON value
 
 double file_bytes(const std::filesystem::path& file) {
   std::error_code error;
@@ -58,7 +58,7 @@ ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, co
       const ClassParts parts = kind.find(references);
       for (const auto* part : {&parts.whole, &parts.train, &parts.val, &parts.test})
         if (*part) held = std::max(held, kind.held_bytes(**part));
-    } catch (const Error&) {  // the reader names it
+    } catch (const Error&) {  // reading reports it
     }
   }
   return {{MemoryPart::kReading, planned_bytes(kJsonBytes * file_bytes(predictions) + held)}};

@@ -1,4 +1,4 @@
-// What images and volumes of classes take on their way to the cores, from their sizes alone.
+// The memory of a classifier's images and volumes on their way to the cores, from their sizes alone.
 //
 //   const ProcessPlan plan = held + reading_items_plan(pixels, 2, preparation) + samples_plan({64, 28, 28}, 1);
 #pragma once
@@ -8,21 +8,21 @@
 
 namespace voxshard {
 
-/// So many items of at most so many pixels or voxels, as they are decoded, turned, scaled and made f32; of clips the
-/// decoder and one frame of each, what is made of them being the sample.
+/// Returns the memory of `in_flight` items of at most `points` pixels or voxels while they are decoded, reoriented,
+/// scaled and converted to f32; for clips the decoder and one frame of each, since the rest is the sample itself.
 ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, const ClassPreparation& preparation);
 
-/// The same of items that are looked at whole, clips as all of their frames.
+/// Returns the same for items that are read completely; clips count with all of their frames.
 ProcessPlan reading_whole_plan(std::int64_t points, std::int64_t in_flight, const ClassPreparation& preparation);
 
-/// The samples of a batch of these extents (N and the spatial axes), f32.
+/// Returns the memory of the samples of a batch of these extents (N and the spatial axes), f32.
 ProcessPlan samples_plan(const Shape& extents, std::int64_t channels);
 
-/// A confusion matrix of so many classes as it is counted, and as JSON.
+/// Returns the memory of a confusion matrix of so many classes, as counts and as JSON.
 ProcessPlan confusion_plan(std::int64_t classes);
 
-/// Predictions as JSON and as numbers, and the data set they are held against. What is not there counts nothing:
-/// reading says why.
+/// Returns the memory of predictions, as JSON and as numbers, and of the reference data set. Missing files count 0;
+/// reading reports them.
 ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references,
                                     const ClassKinds& kinds = class_kinds());
 

@@ -37,7 +37,7 @@ bool WindowReader::usable(std::int64_t window) const {
   return false;
 }
 
-/// The frame that stands at `t`; of one that was lost the one before it in the window, else the one behind.
+/// Returns the frame at `t`; when it is lost, the one before it in the window, else the one after it.
 const Tensor* WindowReader::frame_at(std::int64_t window, std::int64_t t) const {
   const auto seen = [&](std::int64_t at) {
     const Tensor& frame = frames_.at(windows_.begin(window) + at * windows_.steps().stride);
@@ -71,7 +71,7 @@ std::int64_t most_frames_held(const ClipSteps& steps, std::int64_t batch) {
 }
 
 ProcessPlan windows_plan(const WindowMemory& m) {
-  const double kIndexBytes = m.draws ? 24 + 8 : 24;  // of a reader, and of the times that a copy has
+  const double kIndexBytes = m.draws ? 24 + 8 : 24;  // index of the reader, and the times of the drawn copy
   constexpr double kWindowBytes = 2 * (32 + 32);
   // A frame that is decoded, drawn into and encoded: RGB, the references of the decoder and those of the encoder.
   constexpr double kDrawnBytes = 3 + 2 * (20 * 1.5 + 3);

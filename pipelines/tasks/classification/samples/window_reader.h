@@ -1,5 +1,5 @@
-// The windows of a video as a classifier sees them, each frame decoded and prepared once however many windows look at
-// it, and held no longer than one does.
+// Reads the windows of a video as samples. Each frame is decoded and prepared once, however many windows use it, and
+// held only as long as a window uses it.
 //
 //   WindowReader reader(video, windows, preparation);
 //   reader.load(first, 4);                                  // windows first, .., first + 3
@@ -15,24 +15,25 @@
 
 namespace voxshard {
 
-/// What a window is made of is that of read_clip(): a frame that does not decode, or has another size than the header
-/// says, repeats the one before it in the window, those before the first good one repeat that one.
+/// Reads windows with the content of read_clip(): a frame that does not decode, or whose size differs from the header,
+/// is replaced by the one before it in the window; frames before the first good one are replaced by that one.
 class WindowReader {
  public:
-  /// All must live as long. The length and the stride of the windows are the preparation's.
+  /// All arguments must outlive the reader. The length and the stride of the windows are those of the preparation.
   WindowReader(VideoReader& video, const ClipWindows& windows, const ClassPreparation& preparation);
 
-  /// Reads on until all frames of windows [first, first + count) are held. Windows before `first` are done with:
-  /// `first` never falls. Errors: as VideoReader; Stopped.
+  /// Reads further until all frames of windows [first, first + count) are held. Windows before `first` are released, so
+  /// `first` must never decrease. Errors: as VideoReader; Stopped.
   void load(std::int64_t first, std::int64_t count, const StopCheck& stop);
-  /// Whether a loaded window has a frame that decodes.
+  /// True when a loaded window has a frame that decodes.
   bool usable(std::int64_t window) const;
-  /// Writes what `box` (N, T, H, W, C) holds of sample `n`. Requires a usable window. Threads: any number at once.
+  /// Writes a window as sample `n` into its part of `box` (N, T, H, W, C). Requires a usable window. Threads: any
+  /// number at once.
   void place(std::int64_t window, std::int64_t n, const TensorView& box) const;
 
-  /// Frames that windows look at and that could not be used.
+  /// Returns the number of frames that windows need and that could not be used.
   std::int64_t lost() const { return lost_; }
-  /// How many frames were held at once at most.
+  /// Returns the largest number of frames held at once.
   std::int64_t most_held() const { return most_held_; }
 
  private:
@@ -45,15 +46,15 @@ class WindowReader {
   std::int64_t next_ = 0, lost_ = 0, most_held_ = 0;
 };
 
-/// An upper bound of most_held() for batches of so many windows, however long the video is.
+/// Returns an upper bound of most_held() for batches of so many windows, however long the video is.
 std::int64_t most_frames_held(const ClipSteps& steps, std::int64_t batch);
 
-/// What predicting a video window by window takes beside the cores, from its header: of its length only 24 bytes of
-/// index a frame and 128 bytes a window.
+/// The sizes, from a video's header, that determine the memory of predicting it window by window beside the cores. With
+/// the length of the video, memory grows only by 24 bytes of index a frame and 128 bytes a window.
 struct WindowMemory {
   ClipSteps steps;
   std::int64_t frames = 0, pixels = 0;  // of the video; of one of its frames
-  Shape extents;                        // N and T H W, that windows are seen at
+  Shape extents;                        // N and T H W of a batch of windows
   std::int64_t channels = 1, classes = 2;
   bool draws = false;
 };

@@ -22,13 +22,13 @@ constexpr const char* kTableHead = "file,class,probability";
 
 std::size_t best_of(const ClassPrediction& row) { return static_cast<std::size_t>(likeliest(row.probabilities)); }
 
-/// From 1 to `most`; 0 for what is no such whole number.
+/// Returns an integer entry from 1 to `most`; 0 for any other value.
 std::int64_t integer_at(const nlohmann::json& json, const char* name, std::int64_t most) {
   const nlohmann::json& value = json.at(name);
   return value.is_number_integer() && value >= 1 && value <= most ? value.get<std::int64_t>() : 0;
 }
 
-/// Errors: kInput E_SYNTAX with the reason; those of JSON.
+/// Parses one prediction. Errors: kInput E_SYNTAX with the reason; those of the JSON library.
 ClassPrediction row_of(const nlohmann::json& entry, const ClassPredictions& found) {
   ClassPrediction row{.file = entry.at("file")};
   if (const std::string problem = text_problem(row.file); !problem.empty())

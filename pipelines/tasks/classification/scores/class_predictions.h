@@ -1,4 +1,4 @@
-// What a classifier says of items, as files: JSON that `evaluate` reads, and CSV for spreadsheets.
+// The predictions of a classifier as files: JSON that `evaluate` reads, and CSV for spreadsheets.
 //
 //   {"task": "classification", "classes": ["0", ...], "predictions": [{"file": "7/a.png", "class": "7",
 //   "probabilities": [...]}]} file,class,probability,p(0),p(1),...
@@ -20,33 +20,34 @@ namespace voxshard {
 struct ClassPrediction {
   std::string file;                   // the item's name
   std::vector<double> probabilities;  // of every class
-  ReadTimeLine time_line = {};        // of a video; only read, see time_line_files.h for how it is written
+  ReadTimeLine time_line = {};        // for a video; set only by reading, time_line_files.h writes it
 };
 
 struct ClassPredictions {
   std::vector<std::string> classes;
   ItemKind items = ItemKind::kImage;
-  std::int64_t clip_length = 16, clip_stride = 1;  // of clips, as in ClassReading
-  std::int64_t trained_on = 0;                     // of the rows, what the run was trained on
+  std::int64_t clip_length = 16, clip_stride = 1;  // for clips, as in ClassReading
+  std::int64_t trained_on = 0;                     // number of rows that the run was trained on
   std::vector<ClassPrediction> rows;
-  std::vector<CaseFailure> failures;  // entries that cannot be used, of a file that was read
+  std::vector<CaseFailure> failures;  // entries of the file that cannot be used; set by reading
 };
 
-/// What such JSON begins with, before its predictions.
+/// Returns the entries of the JSON before its predictions.
 nlohmann::ordered_json predictions_head(const ClassPredictions& predictions);
 
-/// Whole or not at all. Errors: kOutput.
+/// Write the files, each whole or not at all. Errors: kOutput.
 void write_class_predictions(const std::filesystem::path& json, const ClassPredictions& predictions);
 void write_class_table(const std::filesystem::path& csv, const ClassPredictions& predictions);
-/// "found.csv" for "found.json".
+/// Returns "found.csv" for "found.json".
 std::filesystem::path class_table_of(const std::filesystem::path& json);
 
-/// Errors: kInput for a file that is no such JSON, or names fewer than two classes or one twice; what cannot be used of
-/// its entries (probabilities that are no numbers from 0 to 1, a name that is there twice, a time line out of order, or
-/// not complete: E_STOPPED by the name of its video) is in `failures`. Of clips each row has its time line.
+/// Reads predictions; for clips, each row has its time line. Errors: kInput for a file that is no such JSON, or names
+/// fewer than two classes or one class twice. Entries that cannot be used are in `failures`: probabilities that are no
+/// numbers from 0 to 1, a name that occurs twice, a time line out of order, or an incomplete one (E_STOPPED with its
+/// video's name).
 ClassPredictions read_class_predictions(const std::filesystem::path& json);
 
-/// For require_output_file; the first also tells whether a file holds predictions of classes.
+/// Return the file kinds for require_output_file; the first also recognises files with predictions of classes.
 OutputKind class_predictions_file();
 OutputKind class_table_file();
 

@@ -1,4 +1,4 @@
-// Accuracy of a classifier on the items that are held out, for validation while it trains.
+// Accuracy of a classifier on held-out items, for validation while it trains.
 #pragma once
 
 #include "pipelines/engine/validation.h"
@@ -6,7 +6,7 @@
 
 namespace voxshard {
 
-/// The score is the accuracy, by class the recall. What is given must outlive it.
+/// Makes a validation whose score is the accuracy, and by class the recall. All arguments must outlive it.
 std::unique_ptr<ValidationPass> validate_items(const ClassDataset& set, const ClassPreparation& preparation,
                                                const ItemReader& reader);
 

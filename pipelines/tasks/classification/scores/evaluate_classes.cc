@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The mean of those that are numbers; NaN of none.
+/// Returns the mean of the finite values; NaN when there is none.
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
   std::int64_t count = 0;
@@ -33,7 +33,7 @@ double mean_of(const std::vector<double>& values) {
   return count > 0 ? sum / static_cast<double>(count) : std::nan("");
 }
 
-/// The mean recall of all classes that have an item.
+/// Returns the mean recall of all classes that have an item.
 double mean_recall_of(const Classified& items) {
   std::vector<double> recalls;
   for (const RecallAndPrecision& s : class_scores(confusion_matrix(items), items.classes)) recalls.push_back(s.recall);
@@ -46,14 +46,14 @@ std::vector<std::int64_t> labels_of(const ClassDataset& set) {
   return labels;
 }
 
-/// Of the items, of clips of their videos.
+/// Returns the names of the scored items, for clips those of their videos.
 std::vector<std::string> names_scored(const ClassDataset& truth) {
   std::set<std::string> names;
   for (const ClassItem& item : truth.items) names.insert(video_of(item));
   return {names.begin(), names.end()};
 }
 
-/// Fitted on the training part, asked for the items of `scored`.
+/// Fits the intensity baseline on the training part and scores it on the items of `scored`.
 IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassReading& reading, ClassDataset scored,
                                  const Progress& progress) {
   const std::filesystem::path& data = o.dataset.empty() ? o.references : o.dataset;
@@ -75,7 +75,7 @@ IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassRea
                           .stop = progress.stop_check()});
   };
   const ItemSums seen = looked_at(train, scored);
-  scored.failures.clear();  // said already
+  scored.failures.clear();  // reported already
   const ItemSums asked = looked_at(scored, train);
   LogisticFit fit{.features = mean_intensities(seen), .labels = labels_of(train), .classes = std::ssize(train.classes)};
   IntensityScores scores{.trained = std::ssize(train.items),
@@ -93,7 +93,8 @@ IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassRea
   return scores;
 }
 
-/// What is both predicted and known, in the order of the references. Of the others `truth` loses the items.
+/// Returns the items that have a prediction and a label, in the order of the references; removes the others from
+/// `truth`.
 Classified matched(const ClassPredictions& found, ClassDataset& truth, std::vector<CaseFailure>& failures) {
   std::map<std::string, const ClassPrediction*> rows;
   for (const ClassPrediction& row : found.rows) rows[row.file] = &row;
@@ -110,7 +111,7 @@ Classified matched(const ClassPredictions& found, ClassDataset& truth, std::vect
     rows.erase(it);
     return false;
   });
-  for (const CaseFailure& failure : truth.failures) rows.erase(failure.id);  // said already
+  for (const CaseFailure& failure : truth.failures) rows.erase(failure.id);  // reported already
   for (const auto& [name, row] : rows)
     failures.push_back({name, "E_MISSING", "is predicted, but the references do not have it"});
   return items;
@@ -160,7 +161,7 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
       .classes = found.classes, .top_k = options.top_k, .metrics = options.metrics, .failures = found.failures};
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
   const std::size_t known = truth.items.size();
-  std::optional<ClipScores> clips;  // of all that is labelled, before the items that are not predicted go
+  std::optional<ClipScores> clips;  // over all labels, before items without a prediction are removed
   if (found.items == ItemKind::kClip) clips = score_time_lines(found, truth, options.references, options.kinds);
   const Classified items = found.items == ItemKind::kClip ? matched_clips(found, truth, report.failures)
                                                           : matched(found, truth, report.failures);

@@ -23,9 +23,9 @@ std::map<std::string, const ClassPrediction*> rows_by_name(const ClassPrediction
   return rows;
 }
 
-constexpr double kGap = 1e-3;  // s: between labels, what times in a list are rounded by
+constexpr double kGap = 1e-3;  // s: gap between labels that is ignored, for rounded times in a list
 
-/// The class of a video that is labelled with it from its beginning to its end; none of others.
+/// Returns the class of a video that is labelled with it from beginning to end; none for other videos.
 std::optional<std::int64_t> class_throughout(const std::vector<LabelledTime>& times, double seconds) {
   double until = 0;
   for (const LabelledTime& t : times) {
@@ -35,7 +35,7 @@ std::optional<std::int64_t> class_throughout(const std::vector<LabelledTime>& ti
   return times.empty() || until + kGap < seconds ? std::nullopt : std::optional(times.front().label);
 }
 
-/// Of the windows that share frames with a clip; empty where none does.
+/// Returns the probabilities of a clip from the windows that share frames with it; empty when there are none.
 std::vector<double> told_of(const std::vector<ReadSpan>& windows, FrameSpan clip) {
   std::vector<double> sum;
   double frames = 0;
@@ -51,7 +51,7 @@ std::vector<double> told_of(const std::vector<ReadSpan>& windows, FrameSpan clip
   return sum;
 }
 
-/// The labelled time of each video, in order, in seconds after its first frame.
+/// Returns the labelled times of each video, in order, in seconds after its first frame.
 std::map<std::string, std::vector<LabelledTime>> labelled_times(const ClassPredictions& found,
                                                                 const ClassDataset& truth,
                                                                 const std::filesystem::path& references,
@@ -69,7 +69,7 @@ std::map<std::string, std::vector<LabelledTime>> labelled_times(const ClassPredi
   std::vector<CaseFailure> said_already;
   for (const ClassEntry& row : part.kind.entries(part, {.items = ItemKind::kClip}, said_already).list) {
     const auto name = std::ranges::find(found.classes, row.class_name);
-    if (name == found.classes.end()) continue;  // E_CLASS, said where the items are read
+    if (name == found.classes.end()) continue;  // E_CLASS, reported when the items are read
     if (row.interval)
       times[row.name].push_back({row.interval->start_s, row.interval->end_s, name - found.classes.begin()});
     else
@@ -90,7 +90,7 @@ std::vector<LabelledTime> told_times(const ReadTimeLine& line) {
 Classified matched_clips(const ClassPredictions& found, ClassDataset& truth, std::vector<CaseFailure>& failures) {
   auto rows = rows_by_name(found);
   std::set<std::string> known, missing;
-  for (const CaseFailure& failure : found.failures) missing.insert(failure.id);  // said already
+  for (const CaseFailure& failure : found.failures) missing.insert(failure.id);  // reported already
   Classified clips{.classes = std::ssize(found.classes)};
   std::erase_if(truth.items, [&](const ClassItem& item) {
     const std::string video = video_of(item);
@@ -111,7 +111,7 @@ Classified matched_clips(const ClassPredictions& found, ClassDataset& truth, std
     clips.probabilities.insert(clips.probabilities.end(), predicted.begin(), predicted.end());
     return false;
   });
-  for (const CaseFailure& failure : truth.failures) known.insert(failure.id);  // said already
+  for (const CaseFailure& failure : truth.failures) known.insert(failure.id);  // reported already
   for (const auto& [name, row] : rows)
     if (!known.contains(name))
       failures.push_back({name, "E_MISSING", "is predicted, but the references do not have it"});
@@ -133,7 +133,7 @@ ClipScores score_time_lines(const ClassPredictions& found, const ClassDataset& t
       videos.probabilities.insert(videos.probabilities.end(), predicted.begin(), predicted.end());
     }
     std::vector<LabelledTime> within = times;
-    for (LabelledTime& t : within) {  // what is labelled behind the end of the video is not there
+    for (LabelledTime& t : within) {  // labels beyond the end of the video are cut
       t.end_s = std::min(t.end_s, row->second->time_line.seconds);
       t.begin_s = std::min(t.begin_s, t.end_s);
     }

@@ -13,21 +13,22 @@
 namespace voxshard {
 
 struct ClipScores {
-  std::int64_t videos = 0;               // that are labelled with one class from their beginning to their end
-  double video_accuracy = 0;             // of them, by the mean over the windows of each; NaN without one
-  std::vector<std::int64_t> confusion;   // (classes, classes), of them
-  TimeScores time;                       // of what is labelled
-  std::vector<double> time_confusion_s;  // (classes, classes + 1), the last for time that no window covers
+  std::int64_t videos = 0;               // videos labelled with one class from beginning to end
+  double video_accuracy = 0;             // of these videos, by the mean over the windows of each; NaN without any
+  std::vector<std::int64_t> confusion;   // (classes, classes), of these videos
+  TimeScores time;                       // over the labelled time
+  std::vector<double> time_confusion_s;  // (classes, classes + 1), the last column for time that no window covers
 };
 
-/// The clips of the references, in their order: each is told by the window of the same frames, else by the mean over
-/// the windows that share frames with it, weighted by how many. What has no prediction, or is not in the references,
-/// goes into `failures`, and its items leave `truth`.
+/// Returns predictions for the clips of the references, in their order: each is that of the window with the same
+/// frames, else the mean over the windows that share frames with the clip, weighted by the number of shared frames.
+/// Clips without a prediction are removed from `truth`; they and predicted videos outside the references are added to
+/// `failures`.
 Classified matched_clips(const ClassPredictions& found, ClassDataset& truth, std::vector<CaseFailure>& failures);
 
-/// Of the videos that are both predicted and known. Intervals of a list count as they are written there, what is
-/// shorter than a clip included; a video without intervals has one class for all of its time.
-/// A video counts by itself when one class is labelled for all of its time, but for gaps of a millisecond.
+/// Scores the videos that have predictions and labels. Intervals of a list count as they are written there, also those
+/// shorter than a clip; a video without intervals has one class for all of its time.
+/// A video counts in the video scores when one class is labelled for all of its time, except gaps of a millisecond.
 ///   references  as read_unseen_classes takes them
 ClipScores score_time_lines(const ClassPredictions& found, const ClassDataset& truth,
                             const std::filesystem::path& references, const ClassKinds& kinds = class_kinds());

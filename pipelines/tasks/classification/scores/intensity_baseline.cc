@@ -8,9 +8,9 @@
 namespace voxshard {
 namespace {
 
-constexpr double kLeastDeviation = 1e-9;  // of a feature that all items share
+constexpr double kLeastDeviation = 1e-9;  // for a feature that is equal in all items
 
-/// Rows of features with mean 0 and deviation 1, and a 1 behind each.
+/// Standardises rows of features to mean 0 and deviation 1, and appends a 1 to each.
 class Standardised {
  public:
   Standardised(const std::vector<double>& features, std::size_t count) : mean_(count, 0), deviation_(count, 0) {
@@ -36,7 +36,7 @@ class Standardised {
   std::vector<double> mean_, deviation_;
 };
 
-/// Probabilities, of the products of a row with each class' weights.
+/// Computes the probabilities from the products of a row with the weights of each class.
 void probabilities(const double* row, const std::vector<double>& weights, std::size_t width, double* to) {
   const std::size_t classes = weights.size() / width;
   for (std::size_t c = 0; c < classes; ++c) {
@@ -46,7 +46,7 @@ void probabilities(const double* row, const std::vector<double>& weights, std::s
   softmax({to, classes});
 }
 
-/// What an item counts in the mean: 1 / items, or 1 / (classes x items of its class).
+/// Returns the weight of each item in the mean: 1 / items, or 1 / (classes x items of its class).
 std::vector<double> shares_of(const LogisticFit& fit) {
   std::vector<double> items(static_cast<std::size_t>(fit.classes), 0), shares;
   for (const std::int64_t label : fit.labels) ++items[static_cast<std::size_t>(label)];

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
   throw Error(ErrorKind::kInput, "[data] " + path.string() + ": " + what + "; " + action);
 }
 
-/// Takes the size from the image and clips the boxes to it. False when the image cannot be used.
+/// Takes the size from the image and clips the boxes to it. Returns false when the image cannot be used.
 bool check_image(DetectionImage& image, const ImageReader& reader, std::vector<EntryNote>& notes) {
   const std::string name = image.file.filename().string();
   ImageSize h;
@@ -77,7 +77,7 @@ DetectionDataset complete(DetectionDataset set, const BoxFormat& format, Detecti
   return set;
 }
 
-/// The only file whose name holds `word`; empty when there is none or there are several.
+/// Returns the only file whose name holds `word`; empty when there is none or there are several.
 fs::path only_file(const std::vector<fs::path>& files, const std::string& word) {
   fs::path found;
   for (const auto& file : files) {
@@ -94,14 +94,14 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-/// "annotations.json, instances*.json or coco*.json, Annotations/*.xml with JPEGImages, or gt/gt.txt".
+/// Returns "annotations.json, instances*.json or coco*.json, Annotations/*.xml with JPEGImages, or gt/gt.txt".
 std::string expected_text(const BoxFormats& formats) {
   std::vector<std::string> all = box_words(formats).expected;
   if (all.size() > 1) all.back() = "or " + all.back();
   return joined(all, ", ");
 }
 
-/// The one that a path stands for.
+/// Returns the only annotations that a path stands for.
 fs::path only_annotations(const fs::path& path, const BoxFormats& formats) {
   if (!is_folder(path)) return path;
   const auto found = annotations_in(path, formats);
@@ -114,7 +114,7 @@ fs::path only_annotations(const fs::path& path, const BoxFormats& formats) {
 
 DetectionDataset read_annotations(const fs::path& path, DetectionUse use, std::int64_t most_pixels,
                                   const BoxFormats& formats) {
-  is_folder(path);  // for its error
+  is_folder(path);  // throws when the path is missing
   const BoxFormat& format = format_of(path, formats);
   return complete(format.read(path), format, use, most_pixels);
 }
@@ -131,7 +131,7 @@ DetectionSets with_equal_classes(DetectionSets sets) {
   return sets;
 }
 
-/// What validates does not train.
+/// Leaves out training images that are also validation images.
 DetectionSets without_seen(DetectionSets sets) {
   ImageKeys held_out;
   for (const DetectionImage& image : sets.val.images) held_out.insert(image);
@@ -143,7 +143,7 @@ DetectionSets without_seen(DetectionSets sets) {
   return sets;
 }
 
-/// Moves the images that `is_val` picks.
+/// Moves the images that `is_val` picks to the validation set.
 DetectionSets split_by(DetectionDataset set, const std::function<bool(const DetectionImage&)>& is_val) {
   DetectionSets sets;
   sets.val = {.source = set.source, .classes = set.classes, .images = {}, .notes = {}};
@@ -155,7 +155,7 @@ DetectionSets split_by(DetectionDataset set, const std::function<bool(const Dete
   return sets;
 }
 
-/// By the lists of the data set itself; nothing when it has none.
+/// Splits by the lists of the data set itself; none when it has no lists.
 std::optional<DetectionSets> split_by_lists(const DetectionDataset& set, const BoxFormats& formats) {
   const auto train = listed_images(set.source, "train", formats), val = listed_images(set.source, "val", formats);
   if (train.empty() || val.empty()) return std::nullopt;

@@ -22,21 +22,22 @@
 namespace voxshard {
 
 enum class DetectionUse : std::uint8_t {
-  kTraining,  // every image is there and its header is whole; boxes are clipped to it, those without area left out
-  kScoring,   // boxes stay as written, as pycocotools takes them; images are not looked for
+  kTraining,  // images without a file or a whole header are left out; boxes are clipped to the image, those without
+              // area left out
+  kScoring,   // boxes stay as written, as pycocotools takes them; images need not exist
 };
 
-/// Reads annotations of one of the formats, or a folder with the only annotations that it holds. Images that the
-/// format does not place lie beside the file, or in images/, JPEGImages/, the folder above, or a folder named after the
+/// Reads annotations of one of the formats, or a folder that holds exactly one. Images whose place the format does not
+/// define lie beside the file, or in images/, JPEGImages/, the folder above, or a folder named after the
 /// file (instances_train2017.json: train2017/). An image may be a frame of a video (io/image/image.h,
 /// io/boxes/coco_frames.h). Errors: kInput for a missing path, a file that is not such JSON, or a folder with none or
-/// several of these; kNoCase when no image is usable. Entries that cannot be used are in `notes`.   Cost: a header of
-/// each image for kTraining.
+/// several of these; kNoCase when no image is usable. Entries that cannot be used are in `notes`.   Cost: reads the
+/// header of each image for kTraining.
 DetectionDataset read_detection_dataset(const std::filesystem::path& path, DetectionUse use = DetectionUse::kTraining,
                                         std::int64_t most_pixels = kMostPixels,
                                         const BoxFormats& formats = box_formats());
 
-/// Of a folder with a *val*.json among several that file; else the path itself.
+/// Returns the *val*.json of a folder with several annotation files; else the path itself.
 std::filesystem::path unseen_annotations(const std::filesystem::path& path, const BoxFormats& formats = box_formats());
 
 struct DetectionSets {
@@ -46,28 +47,28 @@ struct DetectionSets {
 struct DetectionSetsOptions {
   std::filesystem::path data;
   std::filesystem::path val;  // empty: FOLDER's own *val*.json beside *train*.json, else a part of `data`
-  double val_fraction = 0.2;  // of `data`, when nothing names the validation images; 0: none
+  double val_fraction = 0.2;  // share of `data`, when nothing names the validation images; 0: none
   std::uint64_t seed = 0;
-  std::optional<FrameSelection> frames;    // of `data`, whose images are then frames of videos
-  std::int64_t most_pixels = kMostPixels;  // of an image or frame; what has more is left out with E_SIZE
-  std::optional<KeptSplit> kept = {};      // by the names of the files, in place of a share of `data`
+  std::optional<FrameSelection> frames;    // for `data` whose images are frames of videos
+  std::int64_t most_pixels = kMostPixels;  // of an image or frame; larger ones are left out with E_SIZE
+  std::optional<KeptSplit> kept = {};      // by the names of the files, instead of a share of `data`
   BoxFormats formats = box_formats();
 };
 
-/// An image that also validates does not train: it is left out with E_DUPLICATE, as is one that two entries name.
-/// Errors: as read_detection_dataset; kNoCase when no image is left to train; kConfig when the two have other classes,
-/// or a fraction outside of [0, 1).
+/// Reads the training and validation sets. A training image that is also a validation image is left out with
+/// E_DUPLICATE, as is an image that two entries name. Errors: as read_detection_dataset; kNoCase when no image is left
+/// to train; kConfig when the two sets have different classes, or for a fraction outside [0, 1).
 DetectionSets read_detection_sets(const DetectionSetsOptions& options);
 
-/// A share of the images for validation, at least one when the fraction is above 0 and there are two; the rest trains.
-/// The same seed gives the same images, whatever their order in the file was. Notes stay with `train`. (Frames of
+/// Moves a share of the images to validation, at least one when the fraction is above 0 and there are two; the rest
+/// trains. The same seed gives the same images, whatever their order in the file. Notes stay with `train`. (Frames of
 /// videos are split by time instead, see pipelines/tasks/detection/dataset/video_dataset.h.)
 DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fraction, std::uint64_t seed);
 
-/// The boxes as average_precision takes them; `image` is an index into dataset.images.
+/// Returns the boxes as average_precision takes them; `image` is an index into dataset.images.
 std::vector<TrueBox> true_boxes(const DetectionDataset& dataset);
 
-/// Notes as the failures of a run: for quarantine.csv and --json. Only entries that were left out, unless `all`.
+/// Converts notes to failures of a run, for quarantine.csv and --json. Only entries that were left out, unless `all`.
 std::vector<CaseFailure> note_failures(const std::vector<EntryNote>& notes, bool all = false);
 
 }  // namespace voxshard

@@ -1,7 +1,7 @@
-// What `voxshard info` tells about data sets of images with boxes.
+// The report of `voxshard info` about data sets of images with boxes.
 //
 //   DetectionSetInfo info = read_detection_info("annotations/instances_train.json");
-//   info.classes[0].boxes;                       // how often the first class occurs
+//   info.classes[0].boxes;                       // the number of boxes of the first class
 #pragma once
 
 #include <array>
@@ -18,20 +18,20 @@ namespace voxshard {
 struct DetectionClassInfo {
   std::string name;
   std::int64_t id = 0;
-  std::int64_t boxes = 0;  // crowds and objects to be ignored included
+  std::int64_t boxes = 0;  // including crowds and objects to be ignored
 };
 
 struct DetectionSetInfo {
   std::filesystem::path path;  // of the annotations
-  std::int64_t images = 0;     // that can be used
+  std::int64_t images = 0;     // usable images
   std::vector<DetectionClassInfo> classes;
   std::int64_t boxes = 0, crowds = 0, ignored = 0;
-  std::array<std::int64_t, 2> smallest{}, largest{};  // of all images: least and greatest width and height, pixels
-  std::int64_t mended = 0;                            // entries that were kept with a change, as clipped boxes
+  std::array<std::int64_t, 2> smallest{}, largest{};  // least and greatest width and height of all images, pixels
+  std::int64_t mended = 0;                            // entries that were kept with a change, such as clipped boxes
   std::vector<CaseFailure> failures;                  // entries that were left out
 };
 
-/// Errors: as read_detection_dataset, whose checks are made.
+/// Reads a data set with the checks and errors of read_detection_dataset.
 DetectionSetInfo read_detection_info(const std::filesystem::path& annotations,
                                      const BoxFormats& formats = box_formats());
 

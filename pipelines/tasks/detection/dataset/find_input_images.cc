@@ -43,7 +43,7 @@ FoundImages find_input_images(const fs::path& input, const std::optional<FrameSe
                                        " does not exist; give a picture, a folder of pictures, a video, " +
                                        box_inputs_text(formats));
   if (is_video_name(input)) {
-    found.list.push_back({frame_path(input, 0), 0});  // whose size is that of all
+    found.list.push_back({frame_path(input, 0), 0});  // its size is that of all frames
     return found;
   }
   if (is_data_set(input, formats)) {

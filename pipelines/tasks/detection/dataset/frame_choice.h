@@ -1,4 +1,4 @@
-// Which frames of a video a user chooses, as they are written on a command line.
+// The user's choice of frames of a video, as written on a command line.
 //
 //   FrameChoice choice{.range = "0:1200", .stride = 5};
 //   choice.selection()->stride;                            // 5
@@ -13,7 +13,8 @@ struct FrameChoice {
   std::string range, per_second;
   std::optional<std::int64_t> stride;
 
-  /// Nothing when nothing was said: then all frames, and images too. Errors: kUsage shows the form.
+  /// Returns the selection; none when nothing was given: then all frames are used, and images too. Errors: kUsage shows
+  /// the expected form.
   std::optional<FrameSelection> selection() const;
 };
 

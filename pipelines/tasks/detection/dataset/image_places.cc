@@ -1,4 +1,4 @@
-// A file of annotations may name hundreds of thousands of images that are not there: what a folder holds is asked once.
+// A file of annotations may name hundreds of thousands of missing images: therefore each folder is listed only once.
 //
 //   place_images(set);
 #include "pipelines/tasks/detection/dataset/image_places.h"
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the images of FILE.json may lie, the likeliest first.
+/// Returns the folders in which the images of FILE.json may lie, the likeliest first.
 std::vector<fs::path> image_roots(const fs::path& json) {
   constexpr std::string_view kInstances = "instances_";
   std::string stem = json.stem().string();
@@ -35,7 +35,7 @@ std::vector<fs::path> image_roots(const fs::path& json) {
   return roots;
 }
 
-/// Which files there are.
+/// Tests for files by listings of their folders, each of which is made once.
 class Listings {
  public:
   bool holds(const fs::path& folder, const fs::path& file) {
@@ -43,7 +43,7 @@ class Listings {
     const auto [at, is_new] = folders_.try_emplace(place.string());
     if (is_new) at->second = names_in(place);
     if (at->second) return at->second->contains(file.filename().string());
-    std::error_code error;  // a folder that can be entered, but not listed
+    std::error_code error;  // for a folder that can be entered, but not listed
     return fs::is_regular_file(folder / file, error);
   }
 
@@ -66,7 +66,7 @@ class Listings {
 void place_images(DetectionDataset& set) {
   const std::vector<fs::path> roots = image_roots(set.source);
   Listings listings;
-  std::size_t likely = 0;  // the root of the image before
+  std::size_t likely = 0;  // the root of the previous image
   const auto refuse = [&](const DetectionImage& image, const char* code, const std::string& why) {
     set.notes.push_back(
         {"image " + std::to_string(image.id), code, "its picture \"" + shown_name(image.file.string()) + "\" " + why});
@@ -100,7 +100,7 @@ std::pair<fs::path, std::int64_t> ImageKeys::key_of(const DetectionImage& image)
   if (is_new) {
     std::error_code error;
     place->second = fs::canonical(address.file, error);
-    if (error) place->second = address.file;  // it is found to be missing when it is read
+    if (error) place->second = address.file;  // the missing file is reported when it is read
   }
   return {place->second, address.frame.value_or(-1)};
 }

@@ -1,8 +1,8 @@
-// Where the images of a data set lie, and which of its entries mean the same one.
+// Finds the images of a data set on disk, and entries that name the same image.
 //
 //   place_images(set);                                  // "p0.png" becomes /data/images/p0.png
 //   ImageKeys seen;
-//   leave_out_seen(set, seen, "is that of an earlier entry");   // "./p0.png" was a second name of it
+//   leave_out_seen(set, seen, "is that of an earlier entry");   // "./p0.png" is a second name of it
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 namespace voxshard {
 
 /// Gives each image of a COCO file a path that exists; one without an image becomes a note (E_MISSING, E_NAME).
-/// Cost: the folders that the images may lie in are listed once.
+/// Cost: the folders in which images may lie are listed once.
 void place_images(DetectionDataset& set);
 
-/// Images and frames of videos, told apart by where they lie, whatever names and links lead there.
+/// A set of images and video frames, identified by their real path, whatever names and links lead there.
 class ImageKeys {
  public:
-  /// False when it is in there already.
+  /// Adds an image; returns false when it is in the set already.
   bool insert(const DetectionImage& image) { return keys_.insert(key_of(image)).second; }
 
  private:
@@ -33,15 +33,17 @@ class ImageKeys {
   std::map<std::filesystem::path, std::filesystem::path> places_;  // by name
 };
 
-/// What evaluate knows a predicted image by, "17 a.png": ids are unique, and names are for people.
+/// Returns the name by which evaluate knows a predicted image, "17 a.png": the id is unique, the file name is for
+/// people.
 inline std::string seen_name(std::int64_t id, const std::filesystem::path& image) {
   return std::to_string(id) + " " + image.filename().string();
 }
 
-/// Of a frame which of its video's it is, "#frame=17", whatever the video is called; empty for an image of its own.
+/// Returns the frame's number within its video, "#frame=17", whatever the video's name; empty for an image file.
 std::string part_of(const std::filesystem::path& image);
 
-/// Leaves out the images whose image is among `seen`, with a note (E_DUPLICATE) that says why, and adds the others.
+/// Leaves out the images that are in `seen` already, with a note (E_DUPLICATE) and the reason `why`, and adds the
+/// others to `seen`.
 void leave_out_seen(DetectionDataset& set, ImageKeys& seen, const std::string& why);
 
 }  // namespace voxshard

@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The chosen frames of a data set's videos. Only seconds need a look into the video.
+/// The selected frames of a data set's videos. The videos are read only for selections by time.
 class ChosenFrames {
  public:
   ChosenFrames(const FrameSelection& selection, const fs::path& source) : selection_(selection), source_(source) {
-    select_frames(VideoIndex{}, selection);  // for its errors
+    select_frames(VideoIndex{}, selection);  // throws when the selection is invalid
   }
 
   bool contains(const ImageAddress& address) {
@@ -33,7 +33,7 @@ class ChosenFrames {
   }
 
  private:
-  /// Images that were not looked for are named relative to the annotations.
+  /// Returns the path of a video; images that were not searched for are named relative to the annotations.
   fs::path found(const fs::path& video) const {
     std::error_code error;
     return fs::exists(video, error) ? video : named_path(source_.parent_path(), video.string());
@@ -68,7 +68,7 @@ void keep_frames(DetectionDataset& dataset, const FrameSelection& selection) {
 
 namespace {
 
-/// Boxes of images that are left, by their new places; `ids`: those of all images before.
+/// Keeps the boxes of the remaining images and updates their image indices; `ids` are the ids of all images before.
 void keep_boxes(const DetectionDataset& dataset, const std::vector<std::int64_t>& ids, std::vector<ScoredBox>& found) {
   std::map<std::int64_t, std::int64_t> index_of;  // by id
   for (const DetectionImage& image : dataset.images) index_of.emplace(image.id, std::ssize(index_of));
@@ -104,7 +104,7 @@ void keep_images(DetectionDataset& dataset, std::vector<ScoredBox>& found,
 DetectionSets split_by_time(DetectionDataset dataset, double val_fraction) {
   if (!(val_fraction >= 0 && val_fraction < 1))
     throw Error(ErrorKind::kConfig, "[data] the share of validation images must be at least 0 and below 1");
-  std::map<fs::path, std::vector<std::int64_t>> frames;  // with an entry, by video
+  std::map<fs::path, std::vector<std::int64_t>> frames;  // frames with an entry, by video
   for (const DetectionImage& image : dataset.images)
     if (const ImageAddress address = image_address(image.file); address.frame)
       frames[address.file].push_back(*address.frame);

@@ -1,5 +1,5 @@
-// Data sets whose images are frames of videos ("clip.mp4#frame=17", io/image/image.h): choosing frames, and holding the
-// last ones out. Neighbours look alike, so a validation frame from between two training frames would prove nothing.
+// Data sets whose images are frames of videos ("clip.mp4#frame=17", io/image/image.h): selects frames, and holds out
+// the last ones. Neighbouring frames look alike, so a validation frame between two training frames would prove nothing.
 //
 //   keep_frames(set, {.range = frame_range_from_text("0:1200")});
 //   if (has_video_frames(set)) sets = split_by_time(std::move(set), 0.2);          // the last fifth of each video
@@ -13,25 +13,25 @@
 
 namespace voxshard {
 
-/// Whether any image is a frame of a video.
+/// True when any image is a frame of a video.
 bool has_video_frames(const DetectionDataset& dataset);
 
-/// Keeps the images that are chosen of their video, in their order. Frame numbers and times are those of the video,
-/// also where only some of its frames have an entry. Errors: kUsage for an image that is no frame, and as
-/// select_frames; kNoCase when none is left; kInput when a video, which may lie beside the annotations, cannot be
-/// read for seconds or a rate.
+/// Keeps the images that are selected frames of their video, in their order. Frame numbers and times are those of the
+/// video, also where only some of its frames have an entry. Errors: kUsage for an image that is no frame, and as
+/// select_frames; kNoCase when none is left; kInput when the selection is by seconds or a rate and the video, which may
+/// lie beside the annotations, cannot be read.
 void keep_frames(DetectionDataset& dataset, const FrameSelection& selection);
 
-/// The same, and of detections those in the images that stay, which they are numbered anew for.
+/// The same; also keeps only the detections in these images, whose image indices are updated.
 void keep_frames(DetectionDataset& dataset, std::vector<ScoredBox>& found, const FrameSelection& selection);
 
-/// Keeps the images that are asked for, and the detections in them.
+/// Keeps the images for which `keep` is true, and the detections in them.
 void keep_images(DetectionDataset& dataset, std::vector<ScoredBox>& found,
                  const std::function<bool(const DetectionImage&)>& keep);
 
-/// The last part of each video's entries validates, at least one when the fraction is above 0 and there are two; the
-/// rest, and images that are no frames, train. Notes stay with `train`. Errors: kConfig for a fraction outside of [0,
-/// 1).
+/// Splits by time: the last part of each video's entries is for validation, at least one when the fraction is above 0
+/// and there are two; the rest, and images that are no frames, train. Notes stay with `train`. Errors: kConfig for a
+/// fraction outside [0, 1).
 DetectionSets split_by_time(DetectionDataset dataset, double val_fraction);
 
 }  // namespace voxshard

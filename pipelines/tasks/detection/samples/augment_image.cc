@@ -10,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-constexpr std::uint64_t kDraws = 8;  // random numbers of one image, of which five are used
+constexpr std::uint64_t kAugmentationDraws = 8;  // random numbers of one image, of which five are used
 
 /// ITU-R BT.601.
 double grey_of(const float* rgb) { return 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]; }
@@ -71,7 +71,7 @@ AugmentedImage augment_image(AugmentedImage image, const ImageAugmentation& opti
          "a picture to be changed is (H, W, 3) f32");
   ensure(options.scale[0] > 0 && options.scale[0] <= options.scale[1], "scales are positive, the lower one first");
   const RngKey rng{.seed = key.seed, .stream = rng_mix(rng_stream("augment_image") ^ rng_mix(key.image))};
-  std::uint64_t draw = kDraws * key.epoch;
+  std::uint64_t draw = kAugmentationDraws * key.epoch;
   const auto uniform = [&] { return rng_uniform(rng, draw++); };
   const auto around = [&](double middle, double most) { return middle + most * (2 * uniform() - 1); };
   const bool mirrored = uniform() < options.mirror;

@@ -1,9 +1,9 @@
-// Random changes of a training image, its boxes following: mirrored left to right, larger or smaller, brighter,
-// paler. A pure function of (seed, image, epoch), so that a resumed run sees the same images.
+// Random augmentation of a training image and its boxes: mirroring left to right, scale, brightness, contrast and
+// saturation. A pure function of (seed, image, epoch), so that a resumed run sees the same images.
 //
 //   auto a = augment_image({pixels, image.boxes}, {.scale = {0.8, 1.25}}, {.seed = 1, .image = 17, .epoch = 3});
 //
-// Called by the source of training images, before the crop. Images keep their size unless `scale` asks for another.
+// Called by DetectionSource before the crop. Images keep their size unless `scale` or `output_size` changes it.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ struct ImageAugmentation {
   double mirror = 0.5;                // probability
   std::array<double, 2> scale{1, 1};  // factor of both sides (of both of `output_size`), log-uniform between the two
   Dims output_size = {};              // H W that every image is scaled to fit into, long side first; empty: none
-  double brightness = 0;              // the largest shift of all channels; 1 is from black to white
+  double brightness = 0;              // the largest shift of all channels; 1 is the range from black to white
   double contrast = 0;                // the largest relative change of the distance from the mean of the image
   double saturation = 0;              // the largest relative change of the distance from grey
 };
 
-/// Which image of which pass through the data.
+/// Identifies an image in an epoch.
 struct AugmentationKey {
   std::uint64_t seed = 0, image = 0, epoch = 0;
 };
@@ -34,8 +34,8 @@ struct AugmentedImage {
   std::vector<TrueBox> boxes;
 };
 
-/// Colours are cut to 0 to 1. A scaled side is rounded to whole pixels, at least 1; boxes follow the rounded size.
-/// Errors: kInternal for an image of another shape or type, or a scale that is not positive.
+/// Augments an image. Colours are clipped to 0 to 1. A scaled side is rounded to whole pixels, at least 1; boxes follow
+/// the rounded size. Errors: kInternal for an image of another shape or type, or a scale that is not positive.
 AugmentedImage augment_image(AugmentedImage image, const ImageAugmentation& options, const AugmentationKey& key);
 
 }  // namespace voxshard

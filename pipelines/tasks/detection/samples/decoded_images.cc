@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// What `in_flight` of the images take at once, each the largest.
+/// Returns the memory of `in_flight` images at once, each counted as the largest.
 ProcessPlan plan_of(const DetectionDataset& set, std::int64_t in_flight) {
   std::int64_t pixels = 0, frames = 0;
   for (const DetectionImage& image : set.images) {
@@ -20,7 +20,7 @@ ProcessPlan plan_of(const DetectionDataset& set, std::int64_t in_flight) {
   return plan;
 }
 
-/// As many as the memory holds, one at least.
+/// Returns the number of images that the memory holds at once, at least one.
 int images_at_once(const DetectionDataset& set, const ImagePass& pass) {
   int count = std::min(pass.threads, static_cast<int>(std::min<std::size_t>(set.images.size(), 1024)));
   while (count > 1 && pass.memory_bytes > 0 && plan_of(set, count).total() > pass.memory_bytes) --count;
@@ -40,7 +40,7 @@ void leave_out_undecoded(DetectionDataset& set, const ImageReader& reader, const
     const auto at = static_cast<std::size_t>(i);
     try {
       static_cast<void>(reader.read(set.images[at].file));
-    } catch (const Error& e) {  // memory that is refused says nothing of an image
+    } catch (const Error& e) {  // a memory error is no fault of the image
       if (e.kind() != ErrorKind::kInput) throw;
       failed[at] = EntryNote{set.images[at].file.filename().string(), e.code(), e.what()};
     }

@@ -1,5 +1,5 @@
-// Images are decoded once before a training begins with them: a file of full length whose bytes are damaged costs
-// itself then, and not the run later.
+// Decodes images once before training: a file of full length with damaged bytes is then left out, and does not end the
+// run later.
 //
 //   leave_out_undecoded(sets.train, reader, {.threads = 2});      // notes: {"p3.png", "E_READ", "..."}
 #pragma once
@@ -10,16 +10,16 @@
 
 namespace voxshard {
 
-/// How images are looked at.
+/// The threads and memory for decoding the images.
 struct ImagePass {
-  int threads = 1;                // and at most as many images are in flight
-  std::int64_t memory_bytes = 0;  // that they may take; 0: no limit
+  int threads = 1;                // at most as many images are in flight
+  std::int64_t memory_bytes = 0;  // for the images in flight; 0: no limit
   StopCheck stop = {};
 };
 
-/// What cannot be decoded leaves the set, with its reason among the notes. The same for any number of threads. Errors:
-/// kNoCase when nothing is left; kBudget, before anything is read, when not one fits; Stopped.   Cost: decodes every
-/// image.
+/// Removes images that cannot be decoded from the set, with the reason among the notes. The result is the same for any
+/// number of threads. Errors: kNoCase when nothing is left; kBudget, before anything is read, when not even one image
+/// fits; Stopped.   Cost: decodes every image.
 void leave_out_undecoded(DetectionDataset& set, const ImageReader& reader, const ImagePass& pass);
 
 }  // namespace voxshard

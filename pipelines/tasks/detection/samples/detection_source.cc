@@ -11,10 +11,10 @@
 namespace voxshard {
 namespace {
 
-/// Of an object that a crop cuts, at least this share of its area must be left for it to be learnt.
+/// An object that a crop cuts is a target when at least this share of its area is left.
 constexpr double kLeastVisible = 0.25;
 
-/// The draws of one sample, in named places so that a new one does not move the others.
+/// The random numbers of one sample, at fixed indices so that a new one does not shift the others.
 enum Draw : std::uint64_t { kPlaceY, kPlaceX, kForeground, kObject, kDraws = 8 };
 
 /// A part of an image.
@@ -23,7 +23,7 @@ struct Part {
   Dims size;                            // H W
 };
 
-/// Where to cut an image that is larger than what is asked for; at random, or so that an object's centre is inside.
+/// Chooses the crop of an image that is larger than `canvas`: at random, or so that an object's centre is inside.
 Part choose_part(const AugmentedImage& image, const Dims& canvas, double foreground, const RngKey& key,
                  std::uint64_t draw) {
   const Shape& shape = image.pixels.shape();
@@ -166,7 +166,7 @@ Shape DetectionSource::load(const std::vector<Drawn>& batch, WorkerPool& pool) {
   return extents;
 }
 
-/// The targets that an input of a level asks for; null for the image.
+/// Returns the targets for an input of a level; null for the image input.
 const Tensor* DetectionSource::targets_of(const Sample& sample, const InputInfo& input) {
   const auto level = [&](int l) -> const LevelTargets& {
     const auto found = std::ranges::find(sample.targets.levels, l, &LevelTargets::level);

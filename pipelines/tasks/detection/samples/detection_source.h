@@ -1,6 +1,6 @@
-// What a training step of a detector sees: which images, how changed, which part, and what each anchor should say. A
-// pure function of the seed and the step, so that a resumed run goes on with the same samples; each core fills only its
-// own box.
+// The samples of a training step of a detector: the images, their augmentation and crop, and the targets of each
+// anchor. A pure function of the seed and the step, so that a resumed run continues with the same samples; each core
+// fills only its own box.
 //
 //   DetectionSource source(set.images, preparation, {.crop = {256, 256}}, detector, 1);
 //   Shape extents = source.load(step, 4, pool);                               // (4, 256, 256)
@@ -23,7 +23,7 @@ struct ImageSampling {
   Dims crop;                               // H W; empty: whole images
   double foreground = 0.7;                 // share of crops that hold the centre of a random object
   std::int64_t pad_multiple = 32;          // whole images: extents are rounded up to it
-  std::int64_t most_pixels = kMostPixels;  // of an image or frame; what has more is left out
+  std::int64_t most_pixels = kMostPixels;  // of an image or frame; larger ones are left out
   ImageAugmentation augmentation;
 };
 
@@ -33,22 +33,23 @@ class DetectionSource {
   DetectionSource(std::vector<DetectionImage> images, ImagePreparation preparation, const ImageSampling& sampling,
                   const Detector& detector, std::uint64_t seed);
 
-  /// N and the extents of the largest batch there can be.
+  /// Returns N and the extents of the largest possible batch.
   Shape largest_extents(std::int64_t batch) const;
-  /// What load() takes and leaves. Of images that are scaled or cut the largest counts.
+  /// Returns the memory of load(): used during the call and kept after it. Images that are scaled or cropped count as
+  /// the largest.
   ProcessPlan plan(const Shape& extents, int workers) const;
-  /// How many different extents whole images have; 1 for crops.
+  /// Returns the number of different extents of whole images; 1 for crops.
   std::int64_t sizes() const;
   /// See TrainingTask::share().
   void share(std::int64_t begin, std::int64_t end) { begin_ = begin, end_ = end; }
-  /// Reads and prepares the samples of a step, one task each, and returns their extents: the widest of the batch, the
-  /// others are padded. Each epoch goes through all images in a new order. Errors: kInput names an image that cannot
-  /// be read.
+  /// Reads and prepares the samples of a step, each in one job of the pool, and returns their extents: the largest of
+  /// the batch, to which the others are padded. Each epoch visits all images in a new order. Errors: kInput names an
+  /// image that cannot be read.
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool);
-  /// The same for the images with these indices, as in the first epoch.
+  /// Does the same for the images with these indices, as in the first epoch.
   Shape load_images(std::span<const std::size_t> images, WorkerPool& pool);
   Shape extents_of(std::span<const std::size_t> images) const;
-  /// Fills `box` of the image, or of a level's targets, of what was loaded. Threads: any number at once.
+  /// Fills `box` of the image or of a level's targets from the loaded samples. Threads: any number at once.
   void fill(const InputInfo& input, const TensorView& box) const;
 
  private:
@@ -57,7 +58,7 @@ class DetectionSource {
     std::vector<ObjectBox> objects;
     ImageTargets targets;
   };
-  /// An image, and the number of the sample that it is, on which all that is random depends.
+  /// An image and its sample number, which determines all random choices.
   struct Drawn {
     std::size_t image = 0;
     std::int64_t sample = 0;
@@ -73,8 +74,8 @@ class DetectionSource {
   Detector detector_;
   std::uint64_t seed_;
   ImageReader reader_;
-  std::vector<Sample> samples_;                                              // of the step that was loaded last
-  std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // of the samples of a step that are read
+  std::vector<Sample> samples_;                                              // samples of the step that was loaded last
+  std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // range of a step's samples that are read
 };
 
 }  // namespace voxshard

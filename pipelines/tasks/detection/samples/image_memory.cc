@@ -1,6 +1,6 @@
-// Bytes a pixel of three channels: 3 or 6 as decoded, once more while the channels change places, 12 as f32.
-// A pixel of RetinaNet has 9 anchors on each of 1/64 + 1/256 + ... of it, 0.19 in all; each target has a class (4
-// bytes) and a box (16), and while it is matched its object, its best and its overlap (16).
+// Bytes a pixel of three channels: 3 or 6 as decoded, the same again while channels are reordered, 12 as f32.
+// RetinaNet has 9 anchors per cell and 1/64 + 1/256 + ... cells per pixel, 0.19 anchors per pixel in all; each target
+// has a class (4 bytes) and a box (16), and during matching its object, its best and its overlap (16).
 #include "pipelines/tasks/detection/samples/image_memory.h"
 
 #include <algorithm>
@@ -12,10 +12,11 @@ using enum MemoryPart;
 
 constexpr double kReadingBytes = 6 + 12, kFloatBytes = 12;    // a pixel
 constexpr double kTargetBytes = 4 + 16, kMatchingBytes = 16;  // a target
-/// Frames that a decoder keeps to decode others from, and frames on their way to RGB: 4:2:0 of 8 bits.
+/// Reference frames of a decoder (4:2:0, 8 bits), and one frame while it is converted to RGB.
 constexpr double kDecoderBytes = 20 * 1.5 + 3;  // a pixel
 
-/// A byte of JSON text as text, as a document of nlohmann's, and as boxes; measured 4.5 on 6 MB of COCO results.
+/// Bytes of memory per byte of JSON: its text, the nlohmann document and the boxes; measured 4.5 on 6 MB of COCO
+/// results.
 constexpr double kJsonBytes = 6;
 
 double file_bytes(const std::filesystem::path& file) {

@@ -10,7 +10,7 @@ Fit fit_into(const Dims& image, const Dims& output) {
   const auto side = [](std::int64_t extent) { return static_cast<float>(extent); };
   const float factor = std::min(side(output[0]) / side(image[0]), side(output[1]) / side(image[1]));
   Fit fit;
-  for (int a = 0; a < 2; ++a)  // in f32 and to even halves, as there
+  for (int a = 0; a < 2; ++a)  // in f32, halves to even, as in the source
     fit.size.push_back(std::clamp<std::int64_t>(std::lrint(side(image[a]) * factor), 1, output[a]));
   fit.by_y = static_cast<double>(fit.size[0]) / static_cast<double>(image[0]);
   fit.by_x = static_cast<double>(fit.size[1]) / static_cast<double>(image[1]);
@@ -34,7 +34,7 @@ ImagePreparation image_preparation_from_json(const nlohmann::json& json) {
     ImagePreparation preparation{
         .mean = json.at("mean"), .deviation = json.at("deviation"), .pad_multiple = json.at("pad_multiple")};
     for (const auto& c : json.at("classes")) preparation.classes.push_back({.name = c.at("name"), .id = c.at("id")});
-    constexpr std::int64_t kMostPadding = 65536;  // padded extents stay countable
+    constexpr std::int64_t kMostPadding = 65536;  // so that padded extents do not overflow
     if (preparation.pad_multiple < 1 || preparation.pad_multiple > kMostPadding)
       throw Error(ErrorKind::kCheckpoint, broken + "pad_multiple is not from 1 to " + std::to_string(kMostPadding));
     for (const auto& extent : json.value("output_size", nlohmann::json::array())) {

@@ -1,6 +1,7 @@
 // COCO's AP50 of a detector on whole images that are held out, for validation while it trains.
 #pragma once
 
+#include "io/image/image_reader.h"
 #include "pipelines/engine/validation.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
@@ -8,7 +9,7 @@
 
 namespace voxshard {
 
-/// The score is AP50 over all classes. What is given must outlive it, but for `prediction`.
+/// Makes a validation whose score is AP50 over all classes. All arguments but `prediction` must outlive it.
 std::unique_ptr<ValidationPass> validate_images(const DetectionDataset& dataset, const ImagePreparation& preparation,
                                                 const ImagePrediction& prediction, const ImageReader& reader);
 

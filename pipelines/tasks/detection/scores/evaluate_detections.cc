@@ -44,8 +44,8 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
   write_text_atomically(path, text);
 }
 
-/// Images that were not predicted, since the run was trained on them, are not scored. Returns what of the others it was
-/// trained on.
+/// Leaves out images that were not predicted because the run was trained on them. Returns those of the others that it
+/// was trained on.
 SeenInputs leave_out_unasked(DetectionDataset& truth, std::vector<ScoredBox>& found, const SeenInputs& seen) {
   const std::set<std::string> unasked(seen.left_out.begin(), seen.left_out.end());
   keep_images(truth, found,

@@ -23,14 +23,14 @@ struct EvaluateDetectionOptions {
   std::filesystem::path references;    // as read_detection_dataset takes them
   std::filesystem::path summary;       // JSON to write; may be empty
   std::filesystem::path curves;        // CSV to write; may be empty
-  SeenInputs seen = {};                // of the predictions what the run was trained on
-  FrameChoice frames;                  // score only these, of references that are frames of videos
+  SeenInputs seen = {};                // the predictions of inputs that the run was trained on
+  FrameChoice frames;                  // frames to score, for references that are frames of videos
   BoxFormats formats = box_formats();  // of the references
 };
 
 struct ClassDetectionScores {
   std::string name;
-  std::int64_t id = 0, boxes = 0;  // COCO's category id; objects that count: neither crowds nor to be ignored
+  std::int64_t id = 0, boxes = 0;  // COCO's category id; objects that count, without crowds and objects to be ignored
   CocoSummary summary{};
 };
 
@@ -38,13 +38,13 @@ struct DetectionReport {
   CocoSummary summary{};
   std::vector<ClassDetectionScores> classes;
   std::int64_t images = 0, boxes = 0, detections = 0;
-  SeenInputs seen;                    // of the images that are scored
+  SeenInputs seen;                    // the scored images that the run was trained on
   std::vector<CaseFailure> failures;  // entries of either file that were left out
 };
 
-/// Scores every image of the references, those without a detection too. A curve is: class, iou, recall (0 to 1 in 101
-/// steps), precision, at all areas and 100 detections.
-/// Errors: kInput, kNoCase as the readers; kOutput.   Cost: as average_precision.
+/// Scores every image of the references, also those without a detection. Rows of the curves are: class, iou, recall (0
+/// to 1 in 101 steps), precision, for all areas and at most 100 detections. Errors: kInput, kNoCase as the readers;
+/// kOutput.   Cost: as average_precision.
 DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress);
 nlohmann::ordered_json to_json(const DetectionReport& report);
 

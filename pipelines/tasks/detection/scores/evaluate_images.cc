@@ -24,7 +24,7 @@ struct SampleBox {
   BoxCandidate box;
 };
 
-/// The categories of the data as those of the run, by name. Errors: kConfig for a class that the run does not know.
+/// Renumbers the categories of the data as in the run, by name. Errors: kConfig for a class that the run does not know.
 void number_as_trained(DetectionDataset& dataset, const std::vector<DetectionClass>& trained) {
   std::vector<std::int64_t> number;
   for (const DetectionClass& c : dataset.classes) {
@@ -50,7 +50,7 @@ DetectionDataset read_evaluated(const EvaluateImagesOptions& options, const Imag
   return dataset;
 }
 
-/// Whole images as prediction sees them.
+/// Returns the sampling of whole images, as in prediction.
 ImageSampling whole_images(const ImagePreparation& preparation, std::int64_t most_pixels) {
   return {.foreground = 0,
           .pad_multiple = preparation.pad_multiple,
@@ -127,7 +127,7 @@ class ImageEvaluation : public RunEvaluation {
     return value.as<double>()[0];
   }
 
-  /// The parts of the loss are those of each replica, as the loss is; their mean.
+  /// Returns the parts of the loss: like the loss, they are computed per replica and averaged.
   std::vector<NamedScore> score(std::span<const std::size_t> cases, const TensorView& sums) override {
     double focal = 0, huber = 0;
     const std::int64_t groups = sums.extent()[0];
@@ -159,13 +159,13 @@ class ImageEvaluation : public RunEvaluation {
  private:
   DetectionLossSpec spec() const { return {.box_weight = prediction_.detector.box_weight}; }
 
-  /// H W of the image as the network sees it.
+  /// Returns H W of the image at the size that the network gets.
   Dims scaled_size(std::size_t image) const {
     const Dims size{dataset_.images[image].height, dataset_.images[image].width};
     return preparation_.output_size.empty() ? size : fit_into(size, preparation_.output_size).size;
   }
 
-  /// The objects of a sample, in pixels of its image. An image that is repeated counts once.
+  /// Adds the objects of a sample, in pixels of its image. An image that is repeated counts once.
   void add_found(std::size_t image, std::size_t sample) {
     const auto index = static_cast<std::int64_t>(image);
     if (!evaluated_.insert(index).second) return;

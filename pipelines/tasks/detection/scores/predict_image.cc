@@ -27,7 +27,7 @@ PostprocessOptions postprocess_of(const std::string& name, const Detector& detec
   else if (name != "auto")
     throw Error(ErrorKind::kUsage,
                 "[predict] {postprocess} is \"" + name + "\"; expected auto, detection, legacy or legacy_export");
-  options.background = detector.first_class == 1;  // a question of the model, not of the way its boxes are chosen
+  options.background = detector.first_class == 1;  // depends on the model, not on the choice of post-processing
   return options;
 }
 
@@ -52,7 +52,7 @@ std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, 
 
 namespace {
 
-/// Best first; boxes in pixels of the image, which lies at the top left of `extents`.
+/// Returns the detections, best first; boxes are in pixels of the image, which lies at the top left of `extents`.
 std::vector<Detection> detections_in(Session& session, const Tensor& pixels, const Shape& extents,
                                      const ImagePrediction& options) {
   const std::int64_t count = session.plan(extents, Phase::kPredict).program.mesh().cores();

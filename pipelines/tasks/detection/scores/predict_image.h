@@ -1,4 +1,4 @@
-// The objects in one image, whole, by a session in its prediction phase.
+// Predicts the objects in one whole image with a session in its prediction phase.
 //
 //   std::vector<Detection> found = predict_image(session, normalised(rgb, preparation), {detector_of(spec)});
 #pragma once
@@ -15,28 +15,28 @@ struct ImagePrediction {
   Dims output_size = {};  // H W that images are scaled into (image_preparation.h); empty: they keep their size
 };
 
-/// Returns the detector of a spec's model. Errors: kConfig for a model that is none.
+/// Returns the detector of a spec's model. Errors: kConfig for a model that is no detector.
 Detector detector_of(const ModelSpec& spec);
 
-/// How boxes are chosen, by name: detection, legacy, legacy_export, or auto, as the model's config has it. Errors:
-/// kUsage for another.
+/// Returns the post-processing of that name: detection, legacy, legacy_export, or auto, that of the model's config.
+/// Errors: kUsage for another name.
 PostprocessOptions postprocess_of(const std::string& name, const Detector& detector);
 
-/// The extents that an image of (H, W) is predicted at: those of an output, or its own rounded up to a multiple;
+/// Returns the extents at which an image of (H, W) is predicted: output_size, or its own size rounded up to a multiple;
 /// batch 1.
 Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_size = {});
 
-/// What a core finds of a sample in its boxes of all levels; boxes are cut to (H, W) `size`. The sample must have a
-/// part in what the core owns, or the core owns nothing.
+/// Returns a core's candidates for a sample from its part of all levels; boxes are clipped to (H, W) `size`. The core
+/// must own a part of the sample, or nothing at all.
 std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, std::int64_t sample, const Dims& size,
                                         const ImagePrediction& options);
 
-/// What every process does for predict_image(): finds each core's likeliest boxes; the note of a run is the image's H
-/// and W.
+/// Returns the work of every process for predict_image(): each core's likeliest boxes; the note of a run is the image's
+/// H and W.
 CoreWork image_work(const ImagePrediction& options);
 
-/// Best first; boxes in pixels of the image as it is given, cut to it. The process that calls it, within
-/// coordinate(), alone holds the image; the others get the boxes of their cores.
+/// Returns the detections, best first; boxes are in pixels of the given image and clipped to it. Only the calling
+/// process, rank 0 within coordinate(), holds the image; the other ranks get the boxes of their cores.
 ///   pixels  (H, W, 3) f32, normalised
 /// Errors: as run_cores().
 std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options);

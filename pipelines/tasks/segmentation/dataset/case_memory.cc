@@ -1,12 +1,13 @@
-// A volume in memory takes 4 bytes a voxel; n: voxels of the file, m: of the prepared grid. One moment follows another
-// and only the widest counts:
+// A volume in memory takes 4 bytes a voxel; n: voxels of the file, m: voxels of the prepared grid. The stages follow
+// one another, and only the largest counts:
 //
 //   reading        image: reading(image); then the label beside it: 4 n + reading(label)
-//   preparing      the image beside its label: turned 12 n, resampled 8 n + 4 m; written and gone; then the label:
-//   turned
-//                  8 n, resampled 4 n + 4 m, written 4 m and as it is on disk, at most 2 m
-//   predicting     reading; turning 8 n, resampling 4 n + 4 m; the core set beside the image, 4 m, which goes when it
-//                  is fed, then beside labels, as cores say them and whole, 5 m; back 4 m + 4 n; writing 5 n
+//   preparing      the image beside its label: reoriented 12 n, resampled 8 n + 4 m; written and released; then the
+//   label:
+//                  reoriented 8 n, resampled 4 n + 4 m, written 4 m and in its type on disk, at most 2 m
+//   predicting     reading; reorienting 8 n, resampling 4 n + 4 m; the core set beside the image, 4 m, which is
+//   released when
+//                  it is fed, then beside the labels, by core and whole, 5 m; restoring 4 m + 4 n; writing 5 n
 //   evaluating     reading(reference); 4 n + reading(prediction); with a threshold 8 n + reading(image), 16 n
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 
@@ -34,12 +35,12 @@ std::optional<VolumeInfo> usable_info(const fs::path& path, const VolumeFormats&
   try {
     VolumeInfo info = read_volume_info(path, formats);
     if (info.readable) return info;
-  } catch (const Error&) {  // the reader names it
+  } catch (const Error&) {  // reading reports it
   }
   return std::nullopt;
 }
 
-/// One moment: a part and its bytes, any number of them.
+/// Returns the plan of one stage from any number of parts and their bytes.
 ProcessPlan moment(std::initializer_list<std::pair<MemoryPart, double>> parts) {
   ProcessPlan plan;
   for (const auto& [part, bytes] : parts) plan[part] += planned_bytes(bytes);
@@ -52,13 +53,14 @@ ProcessPlan widest_of(std::initializer_list<ProcessPlan> moments) {
   return most;
 }
 
-/// A number rounded up to two digits.
+/// Returns a number rounded up to two digits.
 double rounded_up(double value) {
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
   return std::ceil(value / unit) * unit;
 }
 
-/// "0.43,0.43,0.43": a spacing, coarser than that of the prepared grid alike in all axes, that leaves at most `voxels`.
+/// Returns "0.43,0.43,0.43": a spacing that gives at most `voxels`, coarser than the prepared grid by one factor for
+/// all axes.
 std::string fitting_spacing(const Geometry& original, PreparePlan plan, double voxels) {
   const Geometry grid = prepared_geometry(original, plan);
   double factor = std::cbrt(static_cast<double>(voxels_of(grid)) / voxels);
@@ -73,7 +75,7 @@ std::string fitting_spacing(const Geometry& original, PreparePlan plan, double v
   return text;
 }
 
-/// The largest share of something whose plan is within `most` bytes (0: no limit); 0 when none is.
+/// Returns the largest share of the whole whose plan is within `most` bytes (0: no limit); 0 when none is.
 double fitting_share(const std::function<ProcessPlan(double share)>& plan, std::int64_t most) {
   if (most <= 0 || plan(1).total() <= most) return 1;
   double low = 0, high = 1;
@@ -83,8 +85,8 @@ double fitting_share(const std::function<ProcessPlan(double share)>& plan, std::
 
 std::string whole_number(double value) { return std::to_string(planned_bytes(value)); }
 
-/// A grid to resample to, against the limits. `plan`: of a share of its voxels; `fitting(most)` says what would have at
-/// most so many voxels.
+/// Checks a grid to resample to against the limits and returns its plan. `plan(share)` is the plan of a share of its
+/// voxels; `fitting(most)` returns advice that gives at most so many voxels.
 ProcessPlan require_grid(const Geometry& grid, const fs::path& path, const VolumeLimits& limits,
                          const std::function<ProcessPlan(double share)>& plan,
                          const std::function<std::string(double most)>& fitting) {
@@ -221,7 +223,7 @@ ProcessPlan image_plan(const std::vector<Evaluated>& cases, const VolumeFormats&
   }
   const std::int64_t before = resident_bytes();
   load_codecs();
-  ProcessPlan plan = moment({{kReading, all}, {kResampling, 2 * largest}});  // turned, then cropped
+  ProcessPlan plan = moment({{kReading, all}, {kResampling, 2 * largest}});  // reoriented, then cropped
   plan[kLibraries] = std::max<std::int64_t>(0, resident_bytes() - before);
   require_fits(plan, formats.limits.memory_bytes, ErrorKind::kBudget, "the picture of slices", "leave {png} out");
   return plan;

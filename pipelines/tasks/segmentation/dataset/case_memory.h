@@ -1,5 +1,5 @@
-// What one case takes at its widest moment, from headers alone: what decides how many are in flight, and which are
-// refused before anything is allocated.
+// The peak memory of one case, from headers alone. It determines how many cases are in flight, and which are refused
+// before anything is allocated.
 //
 //   const auto hold = gate.enter(preparing_case_plan(item, plan, formats));    // or E_BUDGET with what would fit
 #pragma once
@@ -11,33 +11,35 @@
 
 namespace voxshard {
 
-/// Reading image and label of a case. Nothing for files whose headers cannot be read or used: reading says why.
-/// Errors: kInput E_SIZE beyond formats.limits, E_BUDGET beyond their memory_bytes.
+/// Returns the memory for reading image and label of a case; nothing for files whose headers cannot be read or used,
+/// which is reported when they are read. Errors: kInput E_SIZE beyond formats.limits, E_BUDGET beyond their
+/// memory_bytes.
 ProcessPlan reading_case_plan(const Case& item, const VolumeFormats& formats);
 
-/// Preparing it: the source, and each volume turned, resampled and written. Errors: as above; they name the finest
-/// spacing that would fit.
+/// Returns the memory for preparing a case: the source, and each volume reoriented, resampled and written. Errors: as
+/// above; they name the finest spacing that would fit.
 ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const VolumeFormats& formats);
 
-/// Predicting one image beside what the process holds all the time, and while it predicts the core set of the image's
-/// size: reading, preparing, the label map and its way back to the disk.
+/// The memory of a predicting process beside the image: held all the time, and the core set for the image's size, held
+/// during prediction only.
 struct Predicting {
   ProcessPlan held;   // base, weights, plans
-  ProcessPlan cores;  // arenas and what else a core set takes
+  ProcessPlan cores;  // arenas and everything else of a core set
 };
-/// Errors: kInput E_SIZE, E_BUDGET with what would fit; limits.memory_bytes is that of the process.
+/// Returns the memory for predicting one image: reading, preparing, prediction, the label map and writing it. Errors:
+/// kInput E_SIZE, E_BUDGET with a size that would fit; limits.memory_bytes is that of the process.
 ProcessPlan predicting_plan(const VolumeInfo& info, const std::filesystem::path& path, const PreparePlan& plan,
                             const Predicting& process, const VolumeLimits& limits);
 
-/// Counting a prediction against its reference; `image` only where a threshold is counted too. Files that there are
-/// not, and whose headers cannot be used, are left to reading. Errors: as above.
+/// The files of a case that is scored; `image` only when a threshold is scored too. Missing files and unusable headers
+/// are reported when they are read. Errors of the plans: as above.
 struct Evaluated {
   std::filesystem::path reference, prediction, image;
 };
 ProcessPlan evaluating_case_plan(const Evaluated& files, const VolumeFormats& formats);
 
-/// Image, reference and prediction of so many cases at once, and turned copies of one of them: an image of slices.
-/// Errors: kInput E_BUDGET.
+/// Returns the memory for an image of slices: image, reference and prediction of all `cases` at once, and reoriented
+/// copies of one of them. Errors: kInput E_BUDGET.
 ProcessPlan image_plan(const std::vector<Evaluated>& cases, const VolumeFormats& formats);
 
 }  // namespace voxshard

@@ -1,5 +1,5 @@
-// What a data set looks like: sizes, spacings, voxels per class, and the HU of its foreground, exact from a histogram
-// with bins of 1 HU. As in nnU-Net every case has the same weight in the pooled numbers, whatever its size.
+// The fingerprint of a data set: sizes, spacings, voxels per class, and the HU of its foreground, exact from a
+// histogram with bins of 1 HU. As in nnU-Net, every case has the same weight in the pooled numbers, whatever its size.
 //
 //   Fingerprint f = pool_fingerprints(cases);
 //   plan.clip_hu = {f.percentile_00_5_hu, f.percentile_99_5_hu};
@@ -22,7 +22,7 @@ struct CaseFingerprint {
   Geometry geometry{};                       // of the file
   std::vector<std::int64_t> class_voxels{};  // by class
   std::vector<std::int64_t>
-      histogram{};  // foreground voxels per HU, bin 0 is kLowestHu; the ends hold what lies beyond
+      histogram{};  // foreground voxels per HU, bin 0 is kLowestHu; values beyond the range count in the end bins
   double mean_hu = 0, mean_square_hu2 = 0;  // over the foreground
   double min_hu = 0, max_hu = 0;
 
@@ -33,7 +33,7 @@ struct CaseFingerprint {
 /// Requires: `label` on the grid of `ct`, values of 0 or more; those from `classes` on are ignored.
 CaseFingerprint take_fingerprint(const std::string& id, const Volume& ct, const Volume& label, int classes);
 
-/// As one process gives it to others, exact to the last bit where the numbers are kept (CBOR); and back.
+/// Convert a fingerprint to a message for other processes, exact to the last bit when it is sent as CBOR, and back.
 nlohmann::ordered_json fingerprint_message(const CaseFingerprint& fingerprint);
 CaseFingerprint fingerprint_of(const nlohmann::ordered_json& message);
 
@@ -48,11 +48,11 @@ Fingerprint pool_fingerprints(const std::vector<CaseFingerprint>& cases);
 struct HuMoments {
   double mean_hu = 0, std_hu = 1;
 };
-/// Mean and std of the foreground after clipping, from the histograms (exact for whole HU); every case has the same
-/// weight.
+/// Returns mean and std of the foreground after clipping, from the histograms (exact for whole HU); every case has the
+/// same weight.
 HuMoments clipped_moments(const std::vector<CaseFingerprint>& cases, const Range& clip_hu);
 
-/// The median per axis of the spacings of the oriented volumes; the mean of the middle two for an even count.
+/// Returns the median, per axis, of the spacings of the oriented volumes; the mean of the middle two for an even count.
 std::array<double, 3> median_spacing(std::vector<std::array<double, 3>> spacings_mm);
 
 nlohmann::ordered_json to_json(const Fingerprint& pooled, const std::vector<CaseFingerprint>& cases,

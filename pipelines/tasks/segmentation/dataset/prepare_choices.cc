@@ -79,7 +79,7 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
     if (pooled.cases_with_foreground == 0)
       throw Error(ErrorKind::kNoCase, "[prepare] no case has a foreground voxel, so `{normalise} ct` has no numbers; " +
                                           std::string("use window, zscore or none"));
-    if (plan.clip_hu) {  // a window of the user's: centre what is left of the foreground in it
+    if (plan.clip_hu) {  // the user's window: mean and std of the foreground clipped to it
       const HuMoments clipped = clipped_moments(cases, *plan.clip_hu);
       plan.mean_hu = clipped.mean_hu, plan.std_hu = clipped.std_hu;
     } else {  // nnU-Net's rule: percentiles, with mean and std of the unclipped foreground

@@ -1,4 +1,4 @@
-// How a data set is prepared: what was asked for, and what follows from the data.
+// Chooses the preparation of a data set from the options and the data.
 //
 //   PreparePlan plan = plan_from_options(options);
 //   plan.normalise = choose_normalise(options, dataset, progress);
@@ -11,14 +11,14 @@
 
 namespace voxshard {
 
-/// Options whose values need no data set, checked before any file is read. Errors: kUsage.
+/// Returns a plan from the options that need no data set, checked before any file is read. Errors: kUsage.
 PreparePlan plan_from_options(const PrepareOptions& options);
 
-/// How the channel is normalised: what was asked for, else as nnU-Net does by the channel's name. Errors: kConfig.
+/// Returns the normalisation of the channel: the option, else nnU-Net's choice by the channel's name. Errors: kConfig.
 Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset, Progress& progress);
 
-/// Spacing, clipping, mean and deviation that are asked of the cases that can be used. Errors: kNoCase when none has a
-/// foreground that is asked for.
+/// Sets spacing, clipping, mean and deviation from the usable cases, where the options leave them to the data. Errors:
+/// kNoCase when a foreground is needed and no case has one.
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases);
 
 }  // namespace voxshard

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The steps of `prepare`, in every process of a run: each has its share of the cases, one owns the folder.
+/// The steps of `prepare` in every process of a run: each has its share of the cases, rank 0 owns the folder.
 class Preparation {
  public:
   Preparation(const PrepareOptions& options, const RunContext& context)
@@ -86,7 +86,7 @@ class Preparation {
     sources_[at] = value.at("sources"), warnings_[at] = failures_from_json(value.at("warnings"));
   }
 
-  /// Where an earlier plan may hold: of what the cases are made decides.
+  /// Looks at the source files of all cases when resuming: an earlier plan holds only if they are unchanged.
   void look_at_sources() {
     if (!options_.resume) return;
     CasePass pass("compare", ids_of(dataset_.training), context_, gate_);
@@ -104,7 +104,7 @@ class Preparation {
     if (has_plan_) plan_ = plan_from_json(agreed);
   }
 
-  /// The first look at every case: whether it can be used, and its fingerprint, from which the plan follows.
+  /// The first pass: checks that every case can be used and takes its fingerprint, from which the plan follows.
   void make_plan() {
     if (!has_plan_) {
       std::vector<CaseFingerprint> all(dataset_.training.size()), good;
@@ -168,7 +168,7 @@ class Preparation {
         folder_->commit(kPlansPart, data_);
       }
     }
-    context_.barrier();  // the other processes write into the folder that is now started
+    context_.barrier();  // the folder is started: the other processes may write into it now
     if (!context_.writes()) own_log_ = context_.own_log(options_.work);
   }
 
@@ -247,7 +247,7 @@ class Preparation {
     folder_->finish(parts);
   }
 
-  /// Errors: kNoCase in all processes, also when some of them see cases where others see none.
+  /// Throws kNoCase in every process that sees no case, also when other processes see some.
   void require_cases() {
     const bool none = dataset_.training.empty();
     const bool some_see_cases = context_.any(!none);
@@ -258,7 +258,7 @@ class Preparation {
     if (none) throw_no_case();
   }
 
-  /// All processes come here; the one that writes reports why, and the others wait for it.
+  /// Throws kNoCase; all processes call it. Rank 0 reports why, and the others wait for it.
   [[noreturn]] void throw_no_case() {
     if (!context_.writes()) {
       context_.barrier();
@@ -281,14 +281,14 @@ class Preparation {
   std::optional<FolderLock> reading_;
   Dataset dataset_;
   PreparePlan plan_;
-  bool has_plan_ = false;               // of an earlier call
-  std::optional<OutputFolder> folder_;  // in the process that writes
-  std::unique_ptr<PartLog> own_log_;    // in the others
-  std::vector<Json> sources_;           // as the next two by case of the data set
+  bool has_plan_ = false;               // true: the plan of an earlier call holds
+  std::optional<OutputFolder> folder_;  // on rank 0
+  std::unique_ptr<PartLog> own_log_;    // on the other ranks
+  std::vector<Json> sources_;           // by case of the data set, like the next two
   std::vector<std::vector<CaseFailure>> warnings_;
   std::vector<char> usable_;
   Json fingerprint_;
-  std::string data_;         // hash of what all is made of
+  std::string data_;         // hash of request_of()
   std::vector<Case> cases_;  // the usable ones
   Json listed_ = Json::array();
   PrepareReport report_;

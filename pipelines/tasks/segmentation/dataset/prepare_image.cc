@@ -12,9 +12,9 @@ Volume oriented(Volume volume, const PreparePlan& plan) {
   return plan.orientation == "keep" ? std::move(volume) : reorient(std::move(volume), plan.orientation);
 }
 
-/// respaced() keeps the asked spacing to the digit while the samples are spread over the whole extent; here the spacing
-/// says where the samples are (old extent / new size), so that the way back does not drift: 75 voxels of 3 mm asked to
-/// be 3.1 mm are 73 voxels of 225 / 73 = 3.082 mm.
+/// Returns the grid of `size` samples over the whole extent of `from`, with their true distance (old extent / new size)
+/// as spacing, as respaced() records it, so that the way back does not drift. Example: 75 voxels of 3 mm, requested
+/// at 3.1 mm, become 73 voxels of 225 / 73 = 3.082 mm.
 Geometry with_true_spacing(const Geometry& from, const std::array<std::int64_t, 3>& size) {
   Geometry to = from;
   std::array<double, 3> first{};  // the new first voxel in the old index
@@ -28,7 +28,7 @@ Geometry with_true_spacing(const Geometry& from, const std::array<std::int64_t, 
   return to;
 }
 
-/// The geometry of reorient(volume, code): axes are permuted, and a flipped axis starts at its other end.
+/// Returns the geometry of reorient(volume, code): axes are permuted, and a flipped axis starts at its other end.
 Geometry reoriented_geometry(const Geometry& from, const std::string& code) {
   const auto axis_of = [](char letter) { return std::string("LRPASI").find(letter) / 2; };
   const std::string old = orientation_code(from);

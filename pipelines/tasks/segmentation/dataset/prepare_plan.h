@@ -1,4 +1,4 @@
-// How images are prepared: everything that `predict` needs to do to a new image what `prepare` did to the training
+// The plan of a preparation: everything that `predict` needs to treat a new image as `prepare` treated the training
 // images. Stored as plans.json, which people may read and edit.
 //
 //   PreparePlan plan = read_plan("work/plans.json");
@@ -15,7 +15,7 @@
 
 namespace voxshard {
 
-/// Of a target spacing, millimetres: beyond the finest microscope and the longest patient.
+/// Bounds of a target spacing, millimetres: beyond the finest microscope and the longest patient.
 inline constexpr double kLeastSpacingMm = 1e-3, kMostSpacingMm = 1e4;
 
 enum class Normalise {
@@ -28,10 +28,10 @@ enum class Normalise {
 const char* normalise_name(Normalise normalise);
 /// "ct", "zscore", "window", "none". Errors: kConfig lists them.
 Normalise normalise_from_name(std::string_view name);
-/// Whether a channel is called CT, in any case.
+/// True when a channel is called CT, in upper or lower case.
 bool is_ct_channel(std::string_view channel);
-/// nnU-Net's choice by a channel's name, upper and lower case alike: CT, noNorm, and zscore for every other.
-/// Errors: kConfig for its rescale_to_0_1 and rgb_to_0_1, which there are none of here.
+/// Returns nnU-Net's choice by a channel's name, in upper or lower case: CT, noNorm, and zscore for every other name.
+/// Errors: kConfig for its rescale_to_0_1 and rgb_to_0_1, which are not supported.
 Normalise normalise_of_channel(std::string_view channel);
 
 struct Range {
@@ -47,7 +47,7 @@ struct PreparePlan {
   double mean_hu = 0, std_hu = 1;  // kCt and kWindow; the others ignore them
   std::vector<std::string> channels = {"CT"};
   std::vector<std::string> class_names;  // by class; [0] is the background
-  std::optional<int> ignore_label;       // of voxels of which nothing is known: the number behind the classes
+  std::optional<int> ignore_label;       // label of voxels whose class is unknown: the number after the last class
 
   int classes() const { return static_cast<int>(class_names.size()); }
   friend bool operator==(const PreparePlan&, const PreparePlan&) = default;
@@ -59,7 +59,7 @@ PreparePlan plan_from_json(const nlohmann::json& json);
 /// Reads the "prepare" part of a plans.json. Errors: kInput when it cannot be read, kConfig when it is not a plan.
 PreparePlan read_plan(const std::filesystem::path& path);
 
-/// Equal for equal plans: 32 hexadecimal digits.
+/// Returns 32 hexadecimal digits, equal for equal plans.
 std::string plan_hash(const PreparePlan& plan);
 
 }  // namespace voxshard

@@ -29,7 +29,7 @@ std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& 
         warnings.push_back({item.id, info.warning.substr(0, info.warning.find(' ')),
                             volume.filename().string() + ": " + info.warning.substr(info.warning.find(' ') + 1)});
     });
-    if (unreadable) break;  // the case is left out when it is read, with that reason
+    if (unreadable) break;  // the case is left out, with the reason, when it is read
   }
   return warnings;
 }

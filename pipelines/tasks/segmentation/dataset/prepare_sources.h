@@ -1,5 +1,5 @@
-// What a preparation is made of: the files of its cases, the options, and the plan that follows from both. Their hashes
-// stand in the manifest of the work folder, by which a later call knows what it may keep.
+// Hashes of the inputs of a preparation: the files of its cases, the options, and the plan that follows from both. They
+// are in the manifest of the work folder, from which a later call knows what it may keep.
 //
 //   const Json sources = source_hashes(dataset.training[i]);
 //   work.start({.options = options_hash(plan, options), .parts = part_names(dataset)});
@@ -16,24 +16,25 @@
 
 namespace voxshard {
 
-/// [[name, hash], ...] of the files a case is made of; null for one that cannot be read, which its turn will say.
+/// Returns [[name, hash], ...] of the files of a case; null for a file that cannot be read, which is reported when the
+/// case is prepared.
 nlohmann::ordered_json source_hashes(const Case& item);
 
-/// What is odd about the volumes of a case, by their headers: W_FORMS. Those that cannot be read have none.
+/// Returns warnings about the volumes of a case, from their headers: W_FORMS; none for volumes that cannot be read.
 std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& formats);
 
-/// What the plan depends on: an earlier plan holds as long as this is the same.
-///   sources  by training case
+/// Returns everything that the plan depends on: an earlier plan holds as long as this is the same.
+///   sources  source_hashes() of each training case
 nlohmann::ordered_json request_of(const PrepareOptions& options, const Dataset& dataset,
                                   const std::vector<nlohmann::ordered_json>& sources);
-/// The plan that stands in the work folder for the same request, also one that a person edited.
+/// Returns the plan in the work folder when it was made for the same request, also if a person edited it; else none.
 std::optional<PreparePlan> earlier_plan(const std::filesystem::path& work, const nlohmann::ordered_json& request);
 
-/// The data set's folder, and wherever else its files lie.
+/// Returns the folder of the data set and all other folders in which its files lie.
 std::vector<std::filesystem::path> inputs_of(const Dataset& dataset);
-/// Of what decides how a case is prepared, but for the case itself.
+/// Returns a hash of everything that determines the preparation of a case, except the case itself.
 std::string options_hash(const PreparePlan& plan, const PrepareOptions& options);
-/// All parts of the work folder: plan, fingerprint, cases, list of cases.
+/// Returns the names of all parts of the work folder: plan, fingerprint, cases, list of cases.
 std::set<std::string> part_names(const Dataset& dataset);
 
 }  // namespace voxshard

@@ -17,7 +17,7 @@ namespace {
 
 std::string tensor_name(int label) { return "class_" + std::to_string(label); }
 
-/// Whether a part was made with the options of the last `prepare`, and nobody changed its files since.
+/// True when a part was made with the options of the last `prepare` and its files have not changed since.
 bool is_as_made(const Manifest& manifest, const std::filesystem::path& folder, const std::string& name) {
   const auto part = manifest.parts.find(name);
   return part != manifest.parts.end() && part->second.whole && part->second.options == manifest.options &&
@@ -25,7 +25,7 @@ bool is_as_made(const Manifest& manifest, const std::filesystem::path& folder, c
                      [&](const auto& file) { return is_unchanged(folder / file.first, file.second); });
 }
 
-/// The manifest of a folder that `prepare` came to the end of.
+/// Returns the manifest of a folder in which `prepare` finished.
 Manifest finished_manifest(const std::filesystem::path& folder) {
   const auto refuse = [&](const std::string& what) {
     throw Error(ErrorKind::kInput, "[" + folder.string() + "] " + what);
@@ -57,7 +57,7 @@ Manifest finished_manifest(const std::filesystem::path& folder) {
                   "); run it again with {resume}, or go on with a training without them by {accept-changes}");
 }
 
-/// (D, H, W) as `prepare` notes it; what the volumes really have stands in their headers. Errors: json::exception.
+/// Reads (D, H, W) as `prepare` noted it; the true shape is in the headers of the volumes. Errors: json::exception.
 Shape shape_of_record(const nlohmann::json& json) {
   Shape shape;
   for (std::int64_t extent : json.get<std::array<std::int64_t, 3>>()) {
@@ -71,7 +71,7 @@ Shape shape_of_record(const nlohmann::json& json) {
   return shape;
 }
 
-/// By the request in plans.json. Errors: json::exception.
+/// Sets the source hashes of the cases from the request in plans.json. Errors: json::exception.
 void note_sources(const std::filesystem::path& folder, std::vector<PreparedCase>& cases) {
   const nlohmann::json plans = read_json(folder / "plans.json");
   for (PreparedCase& item : cases)
@@ -108,7 +108,7 @@ PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<C
   const Manifest manifest = finished_manifest(folder);
   PreparedDataset prepared{.name = "", .folder = folder, .plan = read_plan(folder / "plans.json"), .cases = {}};
   const nlohmann::json json = read_json(folder / "dataset.json");
-  std::vector<std::string> others;  // not of this preparation
+  std::vector<std::string> others;  // cases that are not of this preparation
   try {
     prepared.name = json.at("name");
     for (const auto& c : json.at("cases")) {

@@ -25,7 +25,7 @@ namespace voxshard {
 struct PreparedCase {
   std::string id;
   std::filesystem::path image, label, foreground;
-  std::map<std::filesystem::path, std::string> hashes;  // of these files, as `prepare` noted them
+  std::map<std::filesystem::path, std::string> hashes;  // hashes of these files, as `prepare` noted them
   Shape shape;                                          // (D, H, W) of both volumes
   std::vector<std::int64_t> class_voxels;               // by class, on the prepared grid
   std::vector<std::string> sources;                     // hashes of the files that it was prepared from
@@ -38,32 +38,33 @@ struct PreparedDataset {
   std::vector<PreparedCase> cases;  // sorted by id
 };
 
-/// The volumes of a case, written and mapped. Errors of these four: kInput E_NAME for an id that is no plain name.
+/// Return the paths of the volumes of a case, which are written once and then mapped. Errors of these four functions:
+/// kInput E_NAME for an id that is no plain name.
 std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id);
 std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id);
-/// Its voxels of each class, and what is known of it.
+/// Return the paths of the foreground voxels of each class, and of the record of the case.
 std::filesystem::path prepared_foreground(const std::filesystem::path& folder, const std::string& id);
 std::filesystem::path prepared_record(const std::filesystem::path& folder, const std::string& id);
-/// These four, below the work folder.
+/// Returns these four paths, relative to the work folder.
 std::set<std::string> case_files(const std::string& id);
 
-/// Parts of the folder in its manifest.
+/// Names of the parts of the folder in its manifest.
 inline constexpr const char* kPlansPart = "plans";
 inline constexpr const char* kFingerprintPart = "fingerprint";
 inline constexpr const char* kDatasetPart = "dataset";
 std::string case_part(const std::string& id);
 
-/// Errors: kInput when the folder was not written by `prepare`, when that did not finish, or when cases (named) are
-/// missing or not as the plan's `prepare` wrote them; kNoCase when it has no case.
-///   left_out  where the cases go that are missing or not as they were written, in place of that error; null: nowhere
+/// Reads a work folder. Errors: kInput when the folder was not written by `prepare`, when that did not finish, or when
+/// cases (named) are missing or differ from what the plan's `prepare` wrote; kNoCase when it has no case.
+///   left_out  gets the cases that are missing or changed, instead of that error; null: the error is thrown
 PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<CaseFailure>* left_out = nullptr);
 
-/// Which of some cases, by their places, a run was trained on: by their images as `prepare` noted them.
+/// Returns which of the cases (indices) a run was trained on, recognised by the image hashes that `prepare` noted.
 SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::size_t>& cases,
                       const TrainedOn& trained_on);
 
-/// Up to kForegroundSamples voxels of each class but the background, spread evenly over all of its voxels in raster
-/// order.
+/// Up to kForegroundSamples voxels of each class but the background, spread evenly over all voxels of the class in
+/// raster order.
 struct ForegroundVoxels {
   std::vector<Tensor> by_class;  // [class]: (n, 3) i32, each row (z, y, x) on the prepared grid; empty when n = 0
 };
@@ -72,7 +73,7 @@ inline constexpr std::int64_t kForegroundSamples = 10000;
 /// Errors: as load_safetensors; kInput for tensors that are no such rows.
 ForegroundVoxels load_foreground(const PreparedCase& item, int classes);
 
-/// The same id and seed give the same voxels.
+/// Draws the foreground voxels; the same id and seed give the same voxels.
 ///   label  (D, H, W) i32, 0 or more; from `classes` on: ignored
 ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::string& id, std::uint64_t seed);
 void save_foreground(const std::filesystem::path& path, const ForegroundVoxels& voxels);

@@ -8,7 +8,8 @@
 namespace voxshard {
 namespace {
 
-/// Origins and spacings of image and label may differ by what f32 headers round; 0.01 mm over the volume is far below.
+/// Tolerance for origin (mm), spacing (mm) and direction of image and label, which may differ by the rounding of f32
+/// headers.
 constexpr double kGridTolerance = 1e-2;
 
 std::string size_text(const Geometry& g) { return joined_text(g.size.data(), 3); }

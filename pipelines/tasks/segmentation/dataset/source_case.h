@@ -1,5 +1,4 @@
-// Reading one training case with every check that must hold before it may train: files, voxels, shape, geometry,
-// labels.
+// Reads one training case with every check that it must pass before training: files, voxels, shape, geometry, labels.
 //
 //   SourceCase c = read_source_case(dataset.training[0], classes);   // throws an Error with a code for quarantine.csv
 #pragma once
@@ -19,17 +18,17 @@ struct SourceCase {
   Volume label;  // i32 in [0, classes), or the ignored label
 };
 
-///   ignored  the label of voxels of which nothing is known; it stays in the label map
+///   ignored  the label of voxels whose class is unknown; it stays in the label map
 /// Errors: kInput with a code as in CaseFailure.
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats(),
                             std::optional<int> ignored = std::nullopt);
 
-/// Image and label (or two labels) share their grid. Errors: kInput, E_SHAPE or E_GEOMETRY.
+/// Throws kInput, E_SHAPE or E_GEOMETRY, when an image and a label (or two labels) are not on the same grid.
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);
 
-/// The data set of a folder. Errors: as read_dataset; kNoCase for an empty folder.
+/// Reads the data set of a folder. Errors: as read_dataset; kNoCase for an empty folder.
 Dataset read_any_dataset(const std::filesystem::path& folder);
-/// The same, for use in training. Errors: kConfig too, for more than one channel.
+/// Reads the data set of a folder for training. Errors: as above; kConfig for more than one channel.
 Dataset read_source_dataset(const std::filesystem::path& folder);
 
 }  // namespace voxshard

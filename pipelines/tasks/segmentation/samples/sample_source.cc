@@ -9,7 +9,7 @@
 namespace voxshard {
 namespace {
 
-/// The draws of one sample, in named places so that a new one does not move the others.
+/// The random numbers of one sample, at fixed indices so that a new one does not shift the others.
 enum Draw : std::uint64_t {
   kForeground,
   kClass,
@@ -101,7 +101,7 @@ Sample SampleSource::sample(std::int64_t index) const {
 std::vector<Sample> SampleSource::batch(std::int64_t step, std::int64_t size) const {
   std::vector<Sample> samples;
   for (std::int64_t i = 0; i < size; ++i) samples.push_back(sample(step * size + i));
-  for (int a = 0; a < 3; ++a) {  // whole volumes of one batch share the widest extents
+  for (int a = 0; a < 3; ++a) {  // whole volumes of one batch share the largest extents
     std::int64_t widest = 0;
     for (const Sample& s : samples) widest = std::max(widest, s.size[a]);
     for (Sample& s : samples) {
@@ -167,7 +167,7 @@ void SampleSource::fill_one(const Sample& s, std::optional<std::int32_t> ignored
   const bool image = !ignored;
   const Volumes& v = volumes_[s.item];
   const MappedVolume& volume = image ? v.image : v.label;
-  // The box in the volume's coordinates; a mirrored axis counts from the crop's far end.
+  // The box in the volume's coordinates; a mirrored axis runs from the crop's far end.
   Box source{{0, 0, 0}, {box.extent()[1], box.extent()[2], box.extent()[3]}};
   for (int a = 0; a < 3; ++a) {
     const auto i = static_cast<std::size_t>(a);

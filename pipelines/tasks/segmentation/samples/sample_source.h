@@ -1,5 +1,6 @@
-// What a training step sees: which case, which crop, how augmented. Everything is a pure function of the seed and the
-// sample's number, so that a resumed run goes on with the same samples; and each core fills only its own box.
+// The samples of a training step: the case, the crop and the augmentation of each. Everything is a pure function of the
+// seed and the sample's number, so that a resumed run continues with the same samples; each core fills only its own
+// box.
 //
 //   SampleSource source(dataset, cases, {.crop = {64, 64, 64}});
 //   std::vector<Sample> batch = source.batch(step, 2);
@@ -19,15 +20,15 @@ struct SamplingOptions {
   std::uint64_t seed = 0;
   Dims crop;                      // D H W; empty: whole volumes
   double foreground = 0.7;        // share of crops centred on a voxel of a random class
-  double intensity_scale = 0.1;   // standard deviation of the factor
+  double intensity_scale = 0.1;   // standard deviation of the intensity factor
   double noise = 0.05;            // of added noise, in normalised units
   std::array<bool, 3> flip{};     // mirror along D, H, W with probability 1/2
   std::int64_t pad_multiple = 8;  // whole volumes: extents are rounded up to it, so that plans are reused
 };
 
 struct Sample {
-  std::size_t item = 0;                 // which of the cases
-  std::array<std::int64_t, 3> begin{};  // of the crop in the volume; may be negative (padding)
+  std::size_t item = 0;                 // index of the case
+  std::array<std::int64_t, 3> begin{};  // low corner of the crop in the volume; may be negative (padding)
   Dims size;                            // D H W
   std::array<bool, 3> mirrored{};
   double scale = 1;
@@ -39,24 +40,24 @@ class SampleSource {
   /// Maps the volumes of `cases` (indices into dataset.cases). Errors: kInput, kNoCase when there is none.
   SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options);
 
-  /// The samples of a step. Each epoch goes through all cases in a new order. Whole volumes of a batch are padded to
-  /// the widest extents among them.
+  /// Returns the samples of a step. Each epoch visits all cases in a new order. Whole volumes of a batch are padded to
+  /// the largest extents among them.
   std::vector<Sample> batch(std::int64_t step, std::int64_t size) const;
   Shape extents(std::span<const Sample> batch) const;
-  /// The extents of the largest batch there can be: what a plan of the whole run must hold.
+  /// Returns the extents of the largest possible batch, for which the whole run is planned.
   Shape largest_extents(std::int64_t batch_size) const;
-  /// Asks the system to read ahead what a later step will need.
+  /// Asks the operating system to read ahead the data of a later step.
   void prefetch(std::span<const Sample> batch) const;
-  /// Lets go of the pages of their files that a step left mapped: without it a long run holds all files.
+  /// Releases the file pages that a step left mapped: without it a long run would keep all files in memory.
   void done_with(std::span<const Sample> batch) const;
-  /// How many different extents whole samples have; 1 for crops.
+  /// Returns the number of different extents of whole samples; 1 for crops.
   std::int64_t sizes() const;
-  /// What a step of these extents maps of the files, at most.
+  /// Returns the most bytes of the files that a step of these extents maps.
   std::int64_t mapped_bytes(const Shape& extents) const;
-  /// What has been copied out of the files so far, as their readers count it.
+  /// Returns the bytes copied out of the files so far, as their readers count them.
   std::int64_t copied_bytes() const;
-  /// Fills `box` (N, D, H, W, 1) of the image or the labels. Outside the volume: air, and the label that losses ignore,
-  /// which voxels of the plan's ignore_label get too.
+  /// Fills `box` (N, D, H, W, 1) of the image or the labels. Outside the volume the image is air and the label is the
+  /// one that losses ignore; voxels of the plan's ignore_label get that label too.
   void fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const;
 
  private:
@@ -66,7 +67,7 @@ class SampleSource {
   };
   Dims sample_size(std::size_t item) const;
   Sample sample(std::int64_t index) const;
-  /// `ignored` where the labels are meant, and what they say outside of the volume.
+  /// Fills the labels when `ignored` is set, with that label outside the volume; else the image.
   void fill_one(const Sample& sample, std::optional<std::int32_t> ignored, const TensorView& box) const;
 
   SamplingOptions options_;
@@ -75,7 +76,7 @@ class SampleSource {
   std::int32_t unknown_ = -1;  // the label of voxels that losses ignore
 };
 
-/// The normalised value of air under a plan: what lies outside a volume.
+/// Returns the normalised value of air under a plan, used outside a volume.
 float air_value(const PreparePlan& plan);
 
 }  // namespace voxshard

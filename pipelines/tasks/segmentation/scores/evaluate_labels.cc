@@ -31,7 +31,7 @@ ClassScores scores_of(const ClassCounts& c, const OverlapMetrics& metrics) {
   return scores;
 }
 
-/// One reference with its prediction and, when the data set knows it, its image.
+/// One reference with its prediction and, when the data set names one, its image.
 struct Pair {
   std::string id;
   fs::path reference, prediction, image;
@@ -59,7 +59,7 @@ std::vector<std::string> ids_of(const auto& cases) {
   return ids;
 }
 
-/// The number of classes when there is no dataset.json: one more than the highest label of any reference.
+/// Returns the number of classes when there is no dataset.json: one more than the highest label of any reference.
 int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, const RunContext& context,
                MemoryGate& gate) {
   std::vector<int> highest(pairs.size(), 0);
@@ -81,7 +81,8 @@ int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, con
   return std::max(2, *std::max_element(highest.begin(), highest.end()) + 1);
 }
 
-/// Voxels are counted: whoever adds them up, the sums are the same.
+/// Fits the best threshold of each class. The counts are integers, so the sums do not depend on the division of the
+/// cases.
 std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats,
                                               const RunContext& context, MemoryGate& gate) {
   const int classes = static_cast<int>(dataset.label_names.size());
@@ -107,7 +108,7 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
   return fit.solve();
 }
 
-/// `ignored`: the label of voxels that count nowhere, or -1.
+/// Scores one case. `ignored` is the label of voxels that do not count, or -1.
 EvaluatedCase evaluate_case(const Pair& pair, int classes, int ignored,
                             const std::vector<ThresholdInterval>& thresholds, const EvaluateLabelsOptions& o) {
   const VolumeFormats& formats = o.formats;
@@ -197,7 +198,7 @@ void write_outputs(const EvaluateLabelsOptions& options, const std::vector<Pair>
   if (!options.png.empty()) write_image(options, pairs, report, names, gate);
 }
 
-/// The scores of a case for the other processes.
+/// Serialises the scores of a case for the other processes.
 Json scores_message(const EvaluatedCase& scored) {
   Json classes = Json::array();
   for (const auto& [label, s] : scored.scores.classes) classes.push_back({label, s.tp, s.fp, s.fn, s.tn});
@@ -228,7 +229,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   const auto references = volume_files(options.references, options.formats);
   std::map<std::string, fs::path> predictions;
   if (fs::is_directory(options.predictions) && fs::is_empty(options.predictions))
-    predictions = {};  // every case is then named as missing
+    predictions = {};  // every case is then reported as missing
   else
     predictions = volume_files(options.predictions, options.formats);
   const auto images = dataset ? images_by_case(*dataset) : std::map<std::string, fs::path>();

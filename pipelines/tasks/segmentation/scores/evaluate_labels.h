@@ -1,6 +1,6 @@
-// Scores of segmentation: label maps of a folder against the references of another, file by file with equal names. The
-// metrics of a table, Dice and IoU, per class and case in nnU-Net's summary.json (both empty: NaN, left out of means),
-// optionally beside the best HU threshold, optionally with an image of slices.
+// Scores of segmentation: label maps of one folder against the references of another, matched by file name. The metrics
+// of a table, Dice and IoU, are given per class and case in nnU-Net's summary.json (both maps empty: NaN, left out of
+// means), optionally beside the best HU threshold and with an image of slices.
 //
 //   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"},
 //   context);
@@ -28,9 +28,9 @@ struct EvaluateLabelsOptions {
   std::filesystem::path dataset;             // class names, training cases and images; may be empty
   std::filesystem::path summary;             // summary.json to write; may be empty
   std::filesystem::path png;                 // contact sheet; needs `dataset` for the images; may be empty
-  SeenInputs seen = {};                      // of the predictions what the run was trained on
+  SeenInputs seen = {};                      // the predictions of inputs that the run was trained on
   bool threshold_baseline = false;           // needs `dataset`
-  VolumeFormats formats = volume_formats();  // their limits.memory_bytes: of all cases in flight; 0: no limit
+  VolumeFormats formats = volume_formats();  // limits.memory_bytes is for all cases in flight together; 0: no limit
   OverlapMetrics metrics = overlap_metrics();
 };
 
@@ -54,14 +54,14 @@ struct LabelScores {
   std::vector<double> means;         // by metric, over the foreground classes
   std::optional<double> baseline_mean_dice;
   std::vector<ThresholdInterval> thresholds;  // by class; empty without baseline
-  SeenInputs seen;                            // of the cases that are scored
+  SeenInputs seen;                            // the scored cases that the run was trained on
   std::vector<CaseFailure> failures;          // a missing or unusable prediction, or one that memory does not hold
-  ProcessPlan memory;                         // of the cases in flight when they took most
+  ProcessPlan memory;                         // of the cases in flight at the peak
 };
 
-/// The processes of a run share out the cases; each gets the report, one writes the files: the same bytes for any
-/// number. Errors: kInput for a missing folder, kNoCase when no pair can be scored, kUsage when an option needs
-/// `dataset`, kBudget when memory does not hold the image, kOutput.
+/// Scores the predictions. The processes of a run divide the cases; all get the report, and rank 0 writes the files,
+/// which have the same bytes for any number of processes. Errors: kInput for a missing folder, kNoCase when no pair can
+/// be scored, kUsage when an option needs `dataset`, kBudget when memory does not hold the image, kOutput.
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const LabelScores& report);
 

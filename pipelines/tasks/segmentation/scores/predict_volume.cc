@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMostClassesOfAByte = 256;
 
-/// (N, D, H, W, C) view of one sample as the image's (D, H, W), C = 1.
+/// Returns the (N, D, H, W, C) view of one sample as a view of the image's (D, H, W); C = 1.
 TensorView as_volume(const TensorView& box) {
   TensorView v{box.data, box.dtype, {}, {}};
   for (int a = 1; a <= 3; ++a) {
@@ -20,7 +20,7 @@ TensorView as_volume(const TensorView& box) {
   return v;
 }
 
-/// What a core has of a volume of `shape`, by the box of its logits.
+/// Returns the part of a volume of `shape` that a core holds, from the box of its logits.
 Box labelled_box(const Box& logits, const Shape& shape) {
   Box box;
   for (int a = 1; a <= 3; ++a) {
@@ -32,7 +32,7 @@ Box labelled_box(const Box& logits, const Shape& shape) {
 
 DType label_type(std::int64_t classes) { return classes <= kMostClassesOfAByte ? DType::kU8 : DType::kI32; }
 
-/// The class of the largest logit of each voxel of `box`, in its order.
+/// Writes the class of the largest logit of each voxel of `box`, in the order of the box.
 template <class Label>
 void argmax(const TensorView& logits, const Box& box, Label* labels) {
   const std::int64_t classes = logits.extent().back();
@@ -49,7 +49,7 @@ void argmax(const TensorView& logits, const Box& box, Label* labels) {
       }
 }
 
-/// Dense labels of `box` into those of the volume.
+/// Copies the dense labels of `box` into the labels of the volume.
 template <class Label>
 void place(const Label* from, const Box& box, const Tensor& labels) {
   const Shape& shape = labels.shape();

@@ -42,7 +42,7 @@ std::vector<ThresholdInterval> ThresholdFit::solve() const {
     std::int64_t total = 0;
     for (auto n : counts_[c]) total += n;
     for (int low = 0; low < kBins && total > 0; ++low) {
-      if (counts_[c][low] == 0) continue;  // an interval gains nothing by starting where the class is not
+      if (counts_[c][low] == 0) continue;  // an interval gains nothing by starting at a bin without this class
       std::int64_t hit = 0, chosen = 0;
       for (int high = low; high < kBins; ++high) {
         hit += counts_[c][high], chosen += all[high];

@@ -1,5 +1,5 @@
-// The best that a threshold can do: for each class the interval of HU with the highest Dice over the training cases,
-// found by trying all of them on a histogram. Shown beside a model's Dice: a model that is no better has learnt nothing
+// The threshold baseline: for each class the interval of HU with the highest Dice over the training cases, found by
+// trying all intervals on a histogram. It is shown beside a model's Dice: a model that is no better has learnt nothing
 // but HU.
 //
 //   ThresholdFit fit(5);
@@ -22,16 +22,17 @@ struct ThresholdInterval {
 
 class ThresholdFit {
  public:
-  static constexpr int kLowestHu = -1100, kHighestHu = 3100;  // what lies beyond counts at the ends
+  static constexpr int kLowestHu = -1100, kHighestHu = 3100;  // values beyond the range count in the end bins
 
-  ///   ignored  the label of voxels that count nowhere; below 0: there is none
+  ///   ignored  the label of voxels that do not count; below 0: there is none
   explicit ThresholdFit(int classes, int ignored = -1);
   ///   hu (D, H, W) f32   label (D, H, W) i32; other values outside the classes count as background
   void add(const Tensor& hu, const Tensor& label);
-  /// Cost: bins^2 / 2 = 9 million intervals a class. Of equal intervals the lowest and shortest is kept.
+  /// Returns the best interval of each class; of intervals with equal Dice the lowest and shortest. Cost: bins^2 / 2 =
+  /// 9 million intervals a class.
   std::vector<ThresholdInterval> solve() const;
 
-  /// Voxels by class and bin. Requires as many of both.
+  /// Gets and sets the voxel counts, [class][bin]. Requires equal numbers of classes and bins.
   const std::vector<std::vector<std::int64_t>>& counts() const { return counts_; }
   void set_counts(std::vector<std::vector<std::int64_t>> counts);
 
@@ -40,10 +41,11 @@ class ThresholdFit {
   int ignored_;
 };
 
-/// Adds the cases of all processes, each of which calls it.
+/// Sums the counts of all processes; all of them call it.
 void join(ThresholdFit& fit, const RunContext& context);
 
-/// `label` where the voxel's HU lies in the interval, else 0. Classes are judged one by one, so overlaps cost nothing.
+/// Returns a mask: `label` where the voxel's HU lies in the interval, else 0. Each class is scored separately, so
+/// overlapping intervals are no problem.
 Tensor threshold_mask(const Tensor& hu, const ThresholdInterval& interval, int label);
 
 }  // namespace voxshard

@@ -7,10 +7,10 @@
 
 namespace voxshard {
 
-/// By class but the background the mean of the metric over `cases` (NaN where a class is in none of them), on the
-/// prepared grid; the score is the mean over the classes that have one. No process holds a volume: each core reads and
-/// counts its own box.
-///   multiple  that extents are rounded up to
+/// Makes a validation that computes, for each class but the background, the mean of the metric over `cases` on the
+/// prepared grid (NaN when no case has the class); the score is the mean over the classes that have a value. No process
+/// holds a volume: each core reads and counts its own box.
+///   multiple  extents are rounded up to it
 std::unique_ptr<ValidationPass> validate_volumes(const PreparedDataset& dataset, std::vector<std::size_t> cases,
                                                  const OverlapMetric& metric, std::int64_t multiple);
 

@@ -1,4 +1,4 @@
-// Data sets of videos: which clips they give, of which class, and which of them validate.
+// Data sets of videos: the clips that they give, their classes, and which of them validate.
 #include "pipelines/tasks/classification/dataset/class_clips.h"
 
 #include <gmock/gmock.h>

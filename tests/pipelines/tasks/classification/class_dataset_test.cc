@@ -1,4 +1,4 @@
-// Which files are items of which class: folders, lists and IDX files, and what is wrong with them.
+// The items and classes of files: folders, lists and IDX files, and what is wrong with them.
 #include <gmock/gmock.h>
 
 #include <set>

@@ -1,5 +1,5 @@
-// Classes of new images: the same numbers however they are cut or grouped, a bad one costs itself only, a stop is
-// said.
+// Classes of new images: the same numbers however they are cut or grouped, a bad one is left out alone, a stop is
+// reported.
 #include <gmock/gmock.h>
 
 #include "io/files/config_file.h"
@@ -15,11 +15,11 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A run that tells dark from bright.
+/// A run that distinguishes dark from bright images.
 struct TrainedScene : ClassScene {
   explicit TrainedScene(const std::string& name) : ClassScene(name) {
     dark_and_bright("data/train", 4), dark_and_bright("data/test", 3, 9);
-    TrainOptions o{.work = data(), .run = path("run"), .steps = 60, .batch = 4, .threads = 2};
+    TrainOptions o{.work = data(), .run = path("run"), .steps = 60, .batch = 4, .resources = {.threads = 2}};
     o.spec = usual_spec(test::toy_classifier(2));
     o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.05;
     run_train(o, progress);

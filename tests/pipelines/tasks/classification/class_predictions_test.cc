@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Four images of two classes; three of them are told right.
+/// Four images of two classes; three of them are predicted correctly.
 struct PredictionScene : ClassScene {
   PredictionScene() : ClassScene("class_predictions") {
     dark_and_bright("data/test", 2);
@@ -74,7 +74,7 @@ TEST(ClassPredictions, MoreClassesThanAreCountedInPairsAreRefused) {
   expect_error(ErrorKind::kInput, "names 4097 classes", [&] { read_class_predictions(scene.found()); });
 }
 
-/// Predictions of clips of two videos, the second cut short.
+/// Returns predictions of clips of two videos, the second cut short.
 std::string clips_json(const std::string& clip_length) {
   const std::string video = R"(.mp4","seconds":0.48,"windows":[
       {"frames":[0,8],"seconds":[0.0,0.32],"probabilities":[0.75,0.25]}],"intervals":[],"probabilities":[0.75,0.25],)";

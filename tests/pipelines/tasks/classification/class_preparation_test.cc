@@ -1,4 +1,4 @@
-// What becomes of an image or volume before a classifier sees it.
+// The preparation of an image or volume for a classifier.
 #include "pipelines/tasks/classification/samples/class_preparation.h"
 
 #include <gmock/gmock.h>

@@ -17,7 +17,7 @@ namespace voxshard {
 struct ClassScene : Scene {
   using Scene::Scene;
 
-  /// `values`: samples of the pixels in rows, repeated as often as needed.
+  /// Writes a PNG; `values`: samples of the pixels in rows, repeated as often as needed.
   void image(const std::string& name, const ImageSpec& spec = {.width = 4, .height = 3},
              const std::vector<int>& values = {100}) const {
     write(name, png_bytes(spec, values));
@@ -26,13 +26,13 @@ struct ClassScene : Scene {
     std::filesystem::create_directories(path(name).parent_path());
     std::ofstream(path(name), std::ios::binary) << bytes;
   }
-  /// A header that is whole before pixels that are not.
+  /// Writes a PNG with a valid header and damaged pixels.
   void damaged(const std::string& name, int side = 8) const {
     std::string bytes = png_bytes({.width = side, .height = side}, {1, 2, 3});
     for (std::size_t i = 0, at = bytes.find("IDAT") + 6; i < 8; ++i) bytes[at + i] = '\xff';
     write(name, bytes);
   }
-  /// Grey images, dark of one class and bright of the other.
+  /// Writes `each` grey images per class, dark in one class and bright in the other.
   void dark_and_bright(const std::string& folder, int each, int side = 8) const {
     for (int i = 0; i < each; ++i)
       for (const bool bright : {false, true})
@@ -55,9 +55,9 @@ struct ClassScene : Scene {
     }
   }
 
-  /// A run of a toy over them.
+  /// Returns the options of a run of a toy classifier on these data.
   TrainOptions toy(const std::string& run, int axes = 2) const {
-    TrainOptions o{.work = data(), .run = path(run), .steps = 60, .batch = 4, .threads = 2};
+    TrainOptions o{.work = data(), .run = path(run), .steps = 60, .batch = 4, .resources = {.threads = 2}};
     o.spec = usual_spec(test::toy_classifier(axes));
     o.spec.precision = DType::kF32;
     o.optimizer.learning_rate = 0.05;

@@ -22,7 +22,7 @@ struct SourceScene : ClassScene {
   WorkerPool pool{2};
 };
 
-/// The intensity as it was in the file.
+/// Returns the intensity as it was in the file.
 int level_of(float intensity) { return static_cast<int>(std::lround(255 * intensity)); }
 
 Tensor filled(const ClassSource& source, const InputInfo& input, DType type, const Shape& shape) {

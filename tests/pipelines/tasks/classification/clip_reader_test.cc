@@ -28,7 +28,7 @@ std::vector<float> frame_of(const Tensor& clip, std::int64_t t) {
   return {clip.as<float>() + t * values, clip.as<float>() + (t + 1) * values};
 }
 
-/// A frame of a video, read by itself, with the mean and deviation of colour_clips().
+/// Returns a frame of a video, read by itself, normalised with the mean and deviation of colour_clips().
 std::vector<float> normalised_frame(const fs::path& file, std::int64_t number) {
   VideoReader video(file);
   VideoFrame frame;
@@ -100,7 +100,7 @@ TEST(ClipReader, FramesAreMadeGreyAndResizedOneByOne) {
 
 class ClipsOfTwoSizes : public VideoClips {
  protected:
-  /// An MPEG-TS of 25 frames of 64 x 64 and 25 of 256 x 192; its header says 64 x 64.
+  /// Makes an MPEG-TS of 25 frames of 64 x 64 and 25 of 256 x 192; its header says 64 x 64.
   fs::path joined() {
     const std::string as = "-c:v mpeg2video -g 1 -bf 0";
     std::string bytes = read_bytes(clip("small.ts", as, "64x64"));
@@ -108,7 +108,7 @@ class ClipsOfTwoSizes : public VideoClips {
     write_bytes(folder() / "joined.ts", bytes);
     return folder() / "joined.ts";
   }
-  /// The first frame of the second size; a demuxer may lose one where they meet.
+  /// Returns the first frame of the second size; a demuxer may lose one where the sizes meet.
   static std::int64_t first_of_the_second(VideoReader& video) {
     VideoFrame frame;
     std::int64_t number = 0;
@@ -136,7 +136,7 @@ TEST_F(ClipsOfTwoSizes, AFrameOfAnotherSizeThanTheHeaderSaysIsMissing) {
   }
 }
 
-/// A video of 25 JPEG images of which some are wiped out.
+/// A video of 25 JPEG images, some of which are overwritten.
 class DamagedClips : public VideoClips {
  protected:
   fs::path damaged(const std::vector<int>& images) {

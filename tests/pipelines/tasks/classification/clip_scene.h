@@ -33,7 +33,7 @@ struct ClipScene : ClassScene {
     }
     out.close();
   }
-  /// Dark and bright videos of 16 frames, eight of each by default.
+  /// Writes dark and bright videos of 16 frames, eight of each by default.
   void dark_and_bright_videos(const std::string& folder, int each = 8, int frames = 16) const {
     for (int i = 0; i < each; ++i)
       for (const bool bright : {false, true})

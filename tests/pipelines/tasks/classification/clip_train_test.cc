@@ -1,4 +1,4 @@
-// Training on clips: it learns, time is cut like space, and what is wrong is said.
+// Training on clips: it learns, time is cut like space, and errors are reported.
 #include <gmock/gmock.h>
 
 #include "io/files/config_file.h"

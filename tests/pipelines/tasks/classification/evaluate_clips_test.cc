@@ -1,4 +1,4 @@
-// Scores of time lines: which videos and which clips they are of.
+// Scores of time lines: the videos and the clips that they cover.
 #include "pipelines/tasks/classification/scores/evaluate_clips.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ TEST_F(EvaluateClips, TheBaselineIsScoredOnThePredictedClipsOnly) {
                         std::filesystem::copy_options::recursive);
   std::filesystem::copy(trained_->path("data/test"), scene_.path("set/test"), std::filesystem::copy_options::recursive);
   predict(options(scene_.path("set")));
-  scene_.film("set/test/bright/new.mkv", {{16, kBright}});  // it was not there to be predicted
+  scene_.film("set/test/bright/new.mkv", {{16, kBright}});  // added after the prediction
   EvaluateClassesOptions o{
       .predictions = scene_.path("found.json"), .references = scene_.path("set"), .intensity_baseline = true};
   const ClassReport report = evaluate_classes(o, scene_.progress);

@@ -14,11 +14,11 @@
 namespace voxshard {
 namespace {
 
-/// A run that is not sure of dark and bright.
+/// A run of so few steps that it does not distinguish dark from bright well.
 struct UnsureScene : ClassScene {
   explicit UnsureScene(const std::string& name) : ClassScene(name) {
     dark_and_bright("data/train", 4), dark_and_bright("data/test", 3);
-    TrainOptions o{.work = data(), .run = path("run"), .steps = 3, .batch = 4, .threads = 2};
+    TrainOptions o{.work = data(), .run = path("run"), .steps = 3, .batch = 4, .resources = {.threads = 2}};
     o.spec = usual_spec(test::toy_classifier(2));
     o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.01;
     run_train(o, progress);
@@ -96,7 +96,7 @@ TEST(EvaluateItems, ADamagedItemCostsItself) {
 TEST(RunEvaluate, ScoresARunOfAClassifierOnItsTestPart) {
   ClassScene scene("evaluate_digits");
   scene.idx("data", 20, 8);
-  TrainOptions o{.work = scene.data(), .run = scene.path("run"), .steps = 2, .batch = 4, .threads = 2};
+  TrainOptions o{.work = scene.data(), .run = scene.path("run"), .steps = 2, .batch = 4, .resources = {.threads = 2}};
   o.spec = usual_spec(model_named(model_table(), "digits"));
   o.spec.precision = DType::kF32;
   run_train(o, scene.progress);

@@ -1,5 +1,5 @@
-// Small films in a temporary folder, dark and bright, and a run of a toy that tells them apart: for the tests of time
-// lines.
+// Small films in a temporary folder, dark and bright, and a run of a toy model that distinguishes them: for the tests
+// of time lines.
 //
 //   FilmScene scene("films");
 //   scene.film("mixed.mkv", {{20, kDark}, {20, kBright}});        // at 25 frames a second
@@ -26,7 +26,7 @@ struct Take {
 struct FilmScene : ClassScene {
   using ClassScene::ClassScene;
 
-  /// Frame k is shown k / 25 s after the first.
+  /// Writes a film. Frame k is shown k / 25 s after the first.
   std::filesystem::path film(const std::string& name, const std::vector<Take>& takes, std::int64_t height = 16,
                              std::int64_t width = 20) const {
     std::filesystem::create_directories(path(name).parent_path());
@@ -43,14 +43,14 @@ struct FilmScene : ClassScene {
     return path(name);
   }
 
-  /// Clips of 4 frames, of every second of the films, in frames of 16 x 16.
+  /// Trains on clips of 4 frames, every `stride`-th frame of the films, resized to 16 x 16.
   void train(std::int64_t stride = 2) {
     for (const char* part : {"data/train/", "data/test/"})
       for (int i = 0; i < (part[5] == 't' && part[6] == 'r' ? 3 : 2); ++i)
         for (const bool bright : {false, true})
           film(std::string(part) + (bright ? "bright/" : "dark/") + std::to_string(i) + ".mkv",
                {{16, (bright ? kBright : kDark) + 5 * i}});
-    TrainOptions o{.work = data(), .run = path("run"), .steps = 60, .batch = 4, .threads = 2};
+    TrainOptions o{.work = data(), .run = path("run"), .steps = 60, .batch = 4, .resources = {.threads = 2}};
     o.spec = usual_spec(test::toy_classifier(3));
     o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.05;
     ClassTaskOptions& classes = o.task.of<ClassTaskOptions>();

@@ -1,4 +1,4 @@
-// The logistic model on mean intensities that classifiers are scored beside.
+// The logistic model on mean intensities, the baseline of classifiers.
 #include "pipelines/tasks/classification/scores/intensity_baseline.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(IntensityBaseline, FitsTheLikeliestLogisticModel) {
-  // Two values of x: at 0 one of four items is of class 1, at 2 three of four: the likeliest model says these shares.
+  // Two values of x: at 0 one of four items is of class 1, at 2 three of four: the likeliest model gives these shares.
   const LogisticFit fit{.features = {0, 0, 0, 0, 2, 2, 2, 2}, .labels = {0, 0, 0, 1, 0, 1, 1, 1}};
   const Classified guessed = fitted_logistic(fit, {0, 2, 1});
   EXPECT_NEAR(guessed.row(0)[1], 0.25, 1e-6);
@@ -25,7 +25,7 @@ TEST(IntensityBaseline, FitsTheLikeliestLogisticModel) {
 }
 
 TEST(IntensityBaseline, BalancedClassesCountAlike) {
-  // No feature tells the classes apart: each is said as often as it occurs, or all alike.
+  // No feature separates the classes: the probabilities are their frequencies, or all equal.
   LogisticFit fit{.features = {1, 1, 1, 1}, .labels = {0, 0, 0, 1}};
   EXPECT_NEAR(fitted_logistic(fit, {1}).row(0)[0], 0.75, 1e-6);
   fit.balanced = true;

@@ -1,5 +1,5 @@
-// Time lines of films by a run that was trained on clips: what is said of which frames, whatever the cut, the batch and
-// the hop; a bad film costs itself, a stop is said.
+// Time lines of films by a run that was trained on clips: the same for each frame, whatever the cut, the batch and the
+// hop; a bad film is left out alone, a stop is reported.
 #include "pipelines/tasks/classification/predict_clips.h"
 
 #include <gmock/gmock.h>
@@ -223,7 +223,7 @@ TEST_F(PredictClips, TheTimeLineIsDrawnIntoTheFilm) {
 TEST_F(PredictClips, HopAndDrawAreForClips) {
   ClassScene images("clips_pictures");
   images.dark_and_bright("data/train", 3), images.dark_and_bright("data/test", 2);
-  TrainOptions o{.work = images.data(), .run = images.path("run"), .steps = 1, .batch = 2, .threads = 2};
+  TrainOptions o{.work = images.data(), .run = images.path("run"), .steps = 1, .batch = 2, .resources = {.threads = 2}};
   o.spec = usual_spec(test::toy_classifier(2));
   o.spec.precision = DType::kF32;
   run_train(o, images.progress);
@@ -235,7 +235,7 @@ TEST_F(PredictClips, HopAndDrawAreForClips) {
   expect_error(ErrorKind::kUsage, "are for videos", [&] { run_predict(p, images.progress); });
 }
 
-/// The begins of windows by a plain loop over the frames that there are.
+/// Returns the begins of windows, by a plain loop over the frames that exist.
 std::vector<std::int64_t> plain_begins(std::int64_t frames, std::int64_t hop) {
   std::vector<std::int64_t> begins;
   for (std::int64_t begin = 0; begin + 6 < frames; begin += hop) begins.push_back(begin);

@@ -1,5 +1,5 @@
-// A classifier of a test's own, over images or volumes of any size: one convolution, the mean over the image, one
-// dense layer. It is handed in by a table; no folder but tests/ knows of it.
+// A classifier that only tests define, over images or volumes of any size: one convolution, the mean over the image,
+// one dense layer. It is passed in by a table; no folder but tests/ knows of it.
 //
 //   ModelSpec spec = usual_spec(toy_classifier(2));
 #pragma once

@@ -1,5 +1,5 @@
-// A kind of data sets of classes that only the tests know, to show that a kind is one file and a row: a folder with the
-// text files train.toy and test.toy, whose lines "bright 210" are images of 8 x 8 equal pixels, held in memory.
+// A kind of data sets of classes that only the tests define, to show that a kind is one file and a row: a folder with
+// the text files train.toy and test.toy, whose lines "bright 210" are images of 8 x 8 equal pixels, held in memory.
 //
 //   ClassSets sets = read_class_sets({.data = "toys", .reading = {.kinds = with_toy_kind()}});
 #pragma once
@@ -65,7 +65,7 @@ inline ClassKind toy_kind() {
           .usual_batch = "4"};
 }
 
-/// The table of the build and one row more.
+/// Returns the table of the build with one row more.
 inline ClassKinds with_toy_kind() {
   ClassKinds kinds = class_kinds();
   kinds.push_back(toy_kind());

@@ -1,4 +1,4 @@
-// A kind of data sets that only tests/ knows goes through the commands, by the table that the task is handed.
+// A kind of data sets that only tests/ defines works in all commands, by the table that the task is given.
 #include "tests/pipelines/tasks/classification/toy_kind.h"
 
 #include "pipelines/commands/run_evaluate.h"
@@ -27,7 +27,7 @@ TEST(ToyKind, PassesThroughInfoTrainPredictAndEvaluate) {
   EXPECT_EQ(info.next.at(5), "digits");
   EXPECT_FALSE(find_class_parts(data).any()) << "nobody else knows the kind";
 
-  TrainOptions train{.work = data, .run = scene.path("run"), .steps = 40, .batch = 4, .threads = 2};
+  TrainOptions train{.work = data, .run = scene.path("run"), .steps = 40, .batch = 4, .resources = {.threads = 2}};
   train.spec = usual_spec(test::toy_classifier(2));
   train.spec.precision = DType::kF32;
   train.optimizer.learning_rate = 0.05;

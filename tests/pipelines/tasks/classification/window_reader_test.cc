@@ -1,4 +1,4 @@
-// Windows as they are read once, frame after frame, against clips that are read one by one.
+// Windows that are read in one pass, frame after frame, against clips that are read one by one.
 #include "pipelines/tasks/classification/samples/window_reader.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-/// A video of frames that differ everywhere.
+/// Writes a video of frames that differ everywhere.
 fs::path make_video(const fs::path& path, std::int64_t frames, std::int64_t height = 10, std::int64_t width = 12) {
   VideoWriter out(path, {.width = width, .height = height, .time_base = {1, 25}});
   Tensor rgb(DType::kU8, {height, width, 3});
@@ -35,7 +35,8 @@ ClassPreparation preparation_of(const ClipSteps& steps) {
 
 class WindowReaderTest : public testing::Test {
  protected:
-  /// Reads all windows in batches, holds each beside read_clip(), in a box that begins inside; the most frames held.
+  /// Reads all windows in batches and compares each with read_clip(), in a box that begins inside. Returns the most
+  /// frames held.
   std::int64_t compare_all(const fs::path& file, const ClipSteps& steps, std::int64_t batch,
                            const ClassPreparation& p) const {
     VideoReader video(file), other(file);

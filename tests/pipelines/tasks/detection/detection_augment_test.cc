@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// Dark, with a bright rectangle where its only box is.
+/// Returns a dark image with a bright rectangle at its only box.
 AugmentedImage scene(std::int64_t height, std::int64_t width, const CocoBox& box) {
   AugmentedImage image{Tensor(DType::kF32, {height, width, 3}), {{.category = 1, .box = box, .area = box.area()}}};
   for (std::int64_t y = 0; y < height; ++y)
@@ -21,7 +21,7 @@ AugmentedImage scene(std::int64_t height, std::int64_t width, const CocoBox& box
   return image;
 }
 
-/// The box of the pixels that are brighter than `level`.
+/// Returns the box of the pixels that are brighter than `level`.
 CocoBox bright_box(const Tensor& pixels, float level) {
   const std::int64_t height = pixels.shape()[0], width = pixels.shape()[1];
   std::int64_t x0 = width, y0 = height, x1 = 0, y1 = 0;

@@ -17,7 +17,7 @@ class DetectionScene : public Scene {
     set.classes = {{.name = "cell", .id = 3}, {.name = "nucleus", .id = 8}};
   }
 
-  /// Writes image_ID.png and remembers its entry.
+  /// Writes image_ID.png and records its entry.
   void add_image(std::int64_t id, std::int64_t width, std::int64_t height, std::vector<TrueBox> boxes = {}) {
     const std::string file = "image_" + std::to_string(id) + ".png";
     write_rgb(path(file), Tensor(DType::kU8, {height, width, 3}));

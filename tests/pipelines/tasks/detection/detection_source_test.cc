@@ -1,5 +1,5 @@
-// What a detector's step sees: images at the top left of their extents, boxes following every change, targets that
-// say what the anchors should, and the same however it is cut over cores.
+// The samples of a detector's step: images at the top left of their extents, boxes following every change, targets as
+// the anchors require, and the same values however it is cut over cores.
 #include "pipelines/tasks/detection/samples/detection_source.h"
 
 #include "libcore/models/retinanet.h"
@@ -32,7 +32,7 @@ ImageSampling plain() {
 
 Tensor filled(const DetectionSource& source, const InputInfo& input, const Shape& shape) {
   Tensor whole(std::holds_alternative<input::ClassTargets>(input) ? DType::kI32 : DType::kF32, shape);
-  std::fill_n(whole.as<float>(), whole.count(), 77.0F);  // what is not written shows
+  std::fill_n(whole.as<float>(), whole.count(), 77.0F);  // shows unwritten values
   source.fill(input, whole.view());
   return whole;
 }
@@ -45,7 +45,7 @@ TEST(DetectionSource, IsAPureFunctionOfSeedAndStep) {
   ImageSampling sampling{.crop = {32, 32}};
   sampling.augmentation = {.scale = {0.7, 1.4}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.2};
   DetectionSource a = scene.source(sampling), b = scene.source(sampling), c = scene.source(sampling, 2);
-  for (std::int64_t step = 0; step < 4; ++step) a.load(step, 2, two);  // what came before does not matter
+  for (std::int64_t step = 0; step < 4; ++step) a.load(step, 2, two);  // earlier calls do not matter
   a.load(9, 2, two), b.load(9, 2, one), c.load(9, 2, two);
   for (const auto& [input, shape] : {std::pair<InputInfo, Shape>{input::Image{}, {2, 32, 32, 3}},
                                      {input::ClassTargets{3}, {2, 4, 4, 9}},

@@ -14,7 +14,7 @@
 namespace voxshard {
 namespace {
 
-/// A detector of some steps, of whose boxes some hit.
+/// A detector after some steps, some of whose boxes hit.
 struct EvaluatedDetector : ImagesScene {
   explicit EvaluatedDetector(const std::string& name) : ImagesScene(name) {
     TrainOptions o = options("run");

@@ -1,4 +1,4 @@
-// Images that are too large: each costs itself.
+// Images that are too large: each is left out alone.
 #include "io/files/config_file.h"
 #include "io/system/process_memory.h"
 #include "pipelines/commands/run_predict.h"

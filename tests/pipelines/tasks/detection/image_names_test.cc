@@ -1,4 +1,4 @@
-// Images whose names lead out of their folder: each costs itself.
+// Images whose names lead out of their folder: each is left out alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The first image of `scene` as a Pascal VOC data set in `folder`, "" or "name/".
+/// Writes the first image of `scene` as a Pascal VOC data set to `folder`, "" or "name/".
 void write_voc(const DetectionScene& scene, const std::string& folder) {
   std::filesystem::create_directories(scene.path(folder + "JPEGImages"));
   std::filesystem::copy_file(scene.path("image_1.png"), scene.path(folder + "JPEGImages/image_1.png"));

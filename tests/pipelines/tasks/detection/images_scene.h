@@ -31,9 +31,9 @@ struct ImagesScene : Scene {
   std::filesystem::path annotations() const { return data() / "instances.json"; }
   std::filesystem::path image(std::int64_t i) const { return data() / "images" / ("p" + std::to_string(i) + ".png"); }
 
-  /// The second class is blue, the first is red; both lie on noise-free grey.
+  /// Returns the options of a run. The second class is blue, the first is red; both lie on noise-free grey.
   TrainOptions options(const std::string& run) const {
-    TrainOptions o{.work = annotations(), .run = path(run), .steps = 4, .batch = 2, .threads = 2};
+    TrainOptions o{.work = annotations(), .run = path(run), .steps = 4, .batch = 2, .resources = {.threads = 2}};
     o.spec =
         retinanet_spec({.backbone = Backbone::kResNet18, .filters = 4, .pyramid_filters = 8, .norm_momentum = 0.5});
     o.spec.precision = DType::kF32;

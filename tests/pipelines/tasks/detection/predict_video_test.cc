@@ -1,4 +1,4 @@
-// The detector of these tests knows no network: it finds the one bright square of a generated clip, so that every box,
+// The detector of these tests has no network: it finds the one bright square of a generated clip, so that every box,
 // number and timestamp is known beforehand.
 #include "pipelines/tasks/detection/predict_video.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kWidth = 64, kHeight = 48, kSide = 16, kTop = 8;
 
-/// The square's left edge in frame `number`: 4 px further from frame to frame.
+/// Returns the square's left edge in frame `number`: 4 px further from frame to frame.
 std::int64_t left_of(std::int64_t number) { return 4 * number; }
 
 Tensor image(std::int64_t number) {
@@ -26,7 +26,7 @@ Tensor image(std::int64_t number) {
   return rgb;
 }
 
-/// The box of the pixels that are brighter than grey.
+/// Returns the box of the pixels that are brighter than grey.
 std::vector<ScoredBox> bright_square(const Tensor& rgb) {
   std::int64_t x0 = kWidth, x1 = -1, y0 = kHeight, y1 = -1;
   for (std::int64_t y = 0; y < rgb.shape()[0]; ++y)
@@ -40,7 +40,7 @@ std::vector<ScoredBox> bright_square(const Tensor& rgb) {
 
 const std::vector<DetectionClass> kClasses = {{"square", 5}};
 
-/// Timestamps that are not even: 0, 3, 4, 10, 11, 12, ... ticks of 1/25 s.
+/// Returns uneven timestamps: 0, 3, 4, 10, 11, 12, ... ticks of 1/25 s.
 std::int64_t ticks_of(std::int64_t number) {
   return number < 3 ? std::array<std::int64_t, 3>{0, 3, 4}[static_cast<std::size_t>(number)] : 7 + number;
 }

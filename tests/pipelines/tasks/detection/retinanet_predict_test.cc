@@ -1,5 +1,5 @@
-// Detection in new images: COCO results in the pixels of the file, the same however the image is cut, a bad image
-// costs itself only, and no input is ever overwritten.
+// Detection in new images: COCO results in the pixels of the file, the same however the image is cut, a bad image is
+// left out alone, and no input is ever overwritten.
 #include "io/files/config_file.h"
 #include "io/files/output_folder.h"
 #include "pipelines/commands/run_predict.h"

@@ -1,4 +1,4 @@
-// Training a detector: the loss falls, and what cannot be used costs itself.
+// Training a detector: the loss falls, and images that cannot be used are left out alone.
 #include "io/files/config_file.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "tests/pipelines/tasks/detection/images_scene.h"
@@ -82,7 +82,7 @@ TEST(TrainRetinaNet, ABrokenImageCostsItselfAndTheBudgetIsHard) {
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.train_cases + report.validation_cases, 6);
   EXPECT_THAT(Scene::bytes_of(o.run / "quarantine.csv"), testing::HasSubstr("p2.png"));
-  o.run = scene.path("tight"), o.core_budget_bytes = 1 << 19;
+  o.run = scene.path("tight"), o.resources.core_budget_bytes = 1 << 19;
   expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(o, scene.progress); });
   EXPECT_FALSE(std::filesystem::exists(o.run));
 }

@@ -1,4 +1,4 @@
-// A format of boxes that only tests/ knows goes through the commands, by the table that the task is handed.
+// A format of boxes that only tests/ defines works in all commands, by the table that the task is given.
 #include "tests/io/boxes/toy_boxes.h"
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/commands/run_info.h"

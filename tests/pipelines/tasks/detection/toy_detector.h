@@ -1,5 +1,5 @@
-// A detector of a test's own beside RetinaNet: two strided convolutions and two heads on one level, whose cells of 4
-// pixels have one square anchor. It is handed in by a table; no folder but tests/ knows of it.
+// A detector beside RetinaNet that only tests define: two strided convolutions and two heads on one level, whose cells
+// of 4 pixels have one square anchor. It is passed in by a table; no folder but tests/ knows of it.
 //
 //   ModelSpec spec = usual_spec(toy_detector());
 //   run_train({.spec = spec, ...}, progress);

@@ -1,4 +1,4 @@
-// A detector that only tests/ knows trains, is validated and predicts through the commands, uncut and cut alike.
+// A detector that only tests/ defines trains, is validated and predicts through the commands, uncut and cut alike.
 #include "tests/pipelines/tasks/detection/toy_detector.h"
 
 #include "pipelines/commands/run_evaluate.h"

@@ -6,7 +6,7 @@
 namespace voxshard {
 namespace {
 
-/// Frames [0, count) of each video, with the ids 0, 1, ...
+/// Returns the frames [0, count) of each video, with the ids 0, 1, ...
 DetectionDataset frames_of(const std::vector<std::pair<fs::path, std::int64_t>>& videos) {
   DetectionDataset set;
   for (const auto& [video, count] : videos)

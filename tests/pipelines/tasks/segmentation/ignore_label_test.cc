@@ -81,7 +81,7 @@ TEST(IgnoreLabel, TheThresholdBaselineLeavesItOutOfFitAndScore) {
 TEST(IgnoreLabel, TrainsAndValidatesAModelOfTheOtherClasses) {
   IgnoreScene scene("ignore_train");
   prepare_dataset({.dataset = scene.data(), .work = scene.work(), .spacing = "keep"}, scene.progress);
-  TrainOptions o{.work = scene.work(), .run = scene.path("run"), .steps = 2, .threads = 2};
+  TrainOptions o{.work = scene.work(), .run = scene.path("run"), .steps = 2, .resources = {.threads = 2}};
   volumes(o).fold = "0", volumes(o).sampling.crop = {8, 8, 8};
   o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3};
   o.spec.precision = DType::kF32;

@@ -17,7 +17,7 @@ Tensor noise(Shape shape) {
   return image;
 }
 
-/// By rank 0 of so many.
+/// Returns the labels that rank 0 of `ranks` predicts.
 Tensor labels_of(const Tensor& image, Dims partition, DType precision, int ranks = 1) {
   ModelSpec spec = test::small_unet(partition);
   spec.precision = precision;

@@ -1,4 +1,4 @@
-// What a prepared case is known by: the content of every file that it is made of.
+// A prepared case is identified by the content of every file that it is made of.
 #include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a rank reads of the prepared volumes is what lies in its cores' boxes, to the byte.
+// A rank reads of the prepared volumes exactly the bytes that lie in its cores' boxes.
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
@@ -17,8 +17,8 @@ struct Place : Transport {
   const Ranks at;
 };
 
-/// Voxels of `box` (N, D, H, W, 1) that lie in the volumes, one by one: a crop may go beyond, and a mirrored one counts
-/// from its end.
+/// Counts the voxels of `box` (N, D, H, W, 1) that lie in the volumes, one by one: a crop may go beyond a volume, and a
+/// mirrored one counts from its end.
 std::int64_t voxels_inside(const Box& box, const std::vector<Sample>& batch, const Shape& volume) {
   std::int64_t inside = 0;
   for (std::int64_t i = 0; i < box.count(); ++i) {

@@ -1,5 +1,5 @@
-// Which crop a step sees: a pure function of seed and step, inside the volume, and the same however it is cut over
-// cores.
+// The crop of a step is a pure function of seed and step, lies inside the volume, and is the same however it is cut
+// over cores.
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 
 #include <set>
@@ -40,7 +40,7 @@ TEST(SampleSource, IsAPureFunctionOfSeedAndStep) {
   const Volumes volumes("source_pure");
   const SamplingOptions options{.seed = 4, .crop = {4, 6, 5}, .flip = {true, true, true}};
   const SampleSource a = volumes.source(options), b = volumes.source(options);
-  for (int step = 0; step < 4; ++step) a.batch(step, 2);  // what came before does not matter
+  for (int step = 0; step < 4; ++step) a.batch(step, 2);  // earlier calls do not matter
   expect_same(filled(a, a.batch(7, 2), input::Image{}), filled(b, b.batch(7, 2), input::Image{}));
   SamplingOptions other = options;
   other.seed = 5;

@@ -1,4 +1,4 @@
-// A metric that only tests/ knows is a row: training validates by it, evaluation, summary.json and texts show it.
+// A metric that only tests/ defines is a row: training validates by it, evaluation, summary.json and texts show it.
 #include <cmath>
 
 #include "pipelines/commands/run_evaluate.h"
@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The share of a class's voxels that are missed, in hundredths.
+/// Returns the share of a class's voxels that are missed, in hundredths.
 double missed(const ClassCounts& c) {
   const double all = static_cast<double>(c.tp + c.fn);
   return all > 0 ? 100 * static_cast<double>(c.fn) / all : std::numeric_limits<double>::quiet_NaN();

@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-/// The frames that a window looks at.
+/// Returns the frames of a window.
 std::vector<std::int64_t> frames_of(const ClipWindows& windows, std::int64_t window) {
   std::vector<std::int64_t> frames;
   for (std::int64_t k = 0; k < windows.steps().length; ++k)

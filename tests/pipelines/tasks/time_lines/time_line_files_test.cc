@@ -1,4 +1,4 @@
-// Time lines as files: what is written is read, what is foreign is refused.
+// Time lines as files: what is written is read back, files of other programs are refused.
 #include "pipelines/tasks/time_lines/time_line_files.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 const std::vector<std::string> kClasses = {"left", "a,\"b\""};
 
-/// Ten frames, the first at tick 100, 40 ticks of 1/1000 s each but the fifth, which is 60.
+/// Returns ten frames, the first at tick 100, 40 ticks of 1/1000 s each but the fifth, which is 60.
 VideoIndex ten_frames() {
   VideoIndex index{.time_base = {1, 1000}};
   for (std::int64_t i = 0; i < 10; ++i)
