@@ -52,9 +52,9 @@ std::string verdict(const EquivalenceReport& report) {
 }
 
 std::vector<Dims> grids_to_verify(const Shape& extents) {
-  const int rank = extents.axes() + 1;
+  const int axes = extents.axes() + 1;
   const auto grid = [&](std::int64_t batch, std::int64_t first, std::int64_t between, std::int64_t last) {
-    Dims parts = Dims::filled(rank, 1);
+    Dims parts = Dims::filled(axes, 1);
     parts[0] = std::min(batch, extents[0]);
     for (int a = 1; a < extents.axes(); ++a)
       parts[a] = std::min(a == 1 ? first : a + 1 == extents.axes() ? last : between, extents[a]);

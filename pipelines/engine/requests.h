@@ -112,7 +112,7 @@ struct TrainingData {
   StopCheck stop = {};               // called while samples are checked, which throws Stopped when it asks for a stop
   std::vector<KeptSplit> kept = {};  // for a run that resumes with changed data: no case that trained then validates
                                      // now; for volumes one per fold; empty: the data and the options decide
-  bool accepts_changes = false;  // for such a run: damaged cases are left out instead of refused
+  bool accepts_changes = false;      // for such a run: damaged cases are left out instead of refused
 };
 
 struct PredictOptions {

@@ -21,7 +21,7 @@
 #include "pipelines/tasks/detection/dataset/find_input_images.h"
 #include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
-#include "pipelines/tasks/detection/scores/predict_image.h"
+#include "pipelines/tasks/detection/scores/trained_detector.h"
 
 namespace voxshard {
 namespace {
@@ -55,20 +55,6 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
                 "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
 }
 
-ImagePreparation preparation_of(const TrainedRun& run) {
-  ImagePreparation preparation;
-  try {
-    preparation = image_preparation_from_json(run.preparation);
-  } catch (const Error& e) {
-    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
-  }
-  if (detector_of(run.spec).first_class + std::ssize(preparation.classes) !=
-      std::get<std::int64_t>(run.spec.get("classes")))
-    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation.classes.size()) +
-                                            " classes of objects, which are not those of its model");
-  return preparation;
-}
-
 /// Returns the suggested next command: evaluate when the input has annotations, else one that shows the results.
 std::vector<std::string> next_command(const PredictOptions& o, const DetectionPrediction& d) {
   const std::string output = o.output.string(), input = o.input.string();
@@ -84,25 +70,6 @@ std::vector<std::string> next_command(const PredictOptions& o, const DetectionPr
   if (!d.draw.empty()) return {"info", d.draw.string()};
   const std::string drawn = (o.output.parent_path() / (is_video_name(o.input) ? "drawn.mp4" : "drawn")).string();
   return {"predict", o.run.string(), input, "{output}", output, "{draw}", drawn};
-}
-
-/// The part that images and video frames share: the model's preparation, and its detection of objects.
-struct TrainedDetector {
-  ImagePreparation preparation;
-  ImagePrediction prediction;
-
-  const DetectionClass& class_of(const Detection& d) const {
-    return preparation.classes.at(static_cast<std::size_t>(category_of(d)));
-  }
-  /// Returns the category of a detection, from 0.
-  std::int64_t category_of(const Detection& d) const { return d.class_id - prediction.detector.first_class; }
-};
-
-TrainedDetector trained_detector(const TrainedRun& run, const std::string& postprocess) {
-  const ImagePreparation preparation = preparation_of(run);
-  const Detector detector = detector_of(run.spec);
-  return {preparation,
-          {detector, postprocess_of(postprocess, detector), preparation.pad_multiple, preparation.output_size}};
 }
 
 /// The images of an input, or the one video.

@@ -187,14 +187,13 @@ TEST(ExchangePrice, CopiesShareTheBusiestLink) {
   const TpuSpec toy = toy_device();
   const Torus torus(toy, {.replicas = 1, .cores_per_replica = 16});
   ExchangePricer pricer(toy, torus);
-  const auto both =
-      pricer.price(std::vector{copy_of(0, 8, 1000), copy_of(4, 8, 500)}, 2);  // both cross (1, 0) to (2, 0)
+  const auto both = pricer.price(std::vector{copy_of(0, 8, 1000), copy_of(4, 8, 500)}, 2);  // over (1, 0) to (2, 0)
   EXPECT_DOUBLE_EQ(both.slowest.link_s, 3000 / kLink);
   EXPECT_DOUBLE_EQ(both.slowest.overhead_s, kDispatch + 2 * kHop);
   const auto apart = pricer.price(std::vector{copy_of(0, 4, 1000), copy_of(8, 12, 500)}, 2);
   EXPECT_DOUBLE_EQ(apart.slowest.link_s, 2000 / kLink);
-  const auto opposite = pricer.price(std::vector{copy_of(0, 4, 1000), copy_of(4, 0, 1000)}, 2);
-  EXPECT_DOUBLE_EQ(opposite.slowest.link_s, 2000 / kLink) << "the directions of a link do not share";
+  const auto opposite = pricer.price(std::vector{copy_of(0, 4, 1000), copy_of(4, 0, 1000)}, 2).slowest;
+  EXPECT_DOUBLE_EQ(opposite.link_s, 2000 / kLink) << "the directions of a link do not share";
 }
 
 TEST(ExchangePrice, HalosOfAProgram) {
@@ -313,8 +312,8 @@ TEST(StepPrice, FasterPartsNeverMakeItSlower) {
 
 TEST(StepPrice, MoreCoresThanAnySliceAreRefused) {
   const Program program = toy_program({16, 8, 8, 4}, {1, 1, 1, 1}, 16);
-  const TpuSpec small = toy_slice(2, 2, false, false);
-  expect_config_error("has no slice for 16 replicas", [&] { price_step(program, op_table(), small, {}); });
+  expect_config_error("has no slice for 16 replicas",
+                      [&] { price_step(program, op_table(), toy_slice(2, 2, false, false), {}); });
 }
 
 }  // namespace
