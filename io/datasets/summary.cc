@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -112,8 +111,8 @@ std::string summary_text(const std::vector<CaseScores>& cases) {
     bool same = one.classes.size() == cases.front().classes.size();
     for (const auto& [label, scores] : one.classes)
       same = same && cases.front().classes.contains(label) &&
-             std::ranges::equal(std::views::keys(scores.scores),
-                                std::views::keys(cases.front().classes.begin()->second.scores));
+             std::ranges::equal(scores.scores, cases.front().classes.begin()->second.scores,
+                                [](const auto& a, const auto& b) { return a.first == b.first; });
     ensure(same, "all cases of a summary have the same classes and metrics");
   }
   const auto mean = mean_over_cases(cases);

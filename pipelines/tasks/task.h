@@ -66,7 +66,7 @@ class Task {
   virtual bool predicted(const std::filesystem::path& predictions) const = 0;
   virtual TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const = 0;
   /// True when all processes of a run call evaluate() and divide its cases among them; false when it is little work
-  /// that rank 0 does alone.
+  /// that the first process does alone.
   virtual bool shares_evaluation() const { return false; }
   /// Computes the losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a
   /// task that scores predictions only; else those of predict.

@@ -40,11 +40,11 @@ using PlaceSample = std::function<void(std::int64_t n, const TensorView& box)>;
 /// Converts the logits of one item to probabilities that sum to 1.
 void softmax(std::span<double> values);
 
-/// Returns the work of every process for classify(): sharded logits are sent to rank 0.
+/// Returns the work of every process for classify(): sharded logits are sent to the first process.
 CoreWork class_work();
 
-/// Returns the probabilities of the classes (softmax of the logits), sample by sample. Only the calling process, rank 0
-/// within coordinate(), has the samples; the other ranks get the boxes of their cores.
+/// Returns the probabilities of the classes (softmax of the logits), sample by sample. Only the calling process, the
+/// first process within coordinate(), has the samples; the other processes get the boxes of their cores.
 ///   samples  as ItemReader reads them, at most extents[0]; missing samples are zeros, and their results are dropped
 std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples);
 /// Returns the same for samples that are never whole in memory: `place` writes their parts.

@@ -36,7 +36,7 @@ std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, 
 CoreWork image_work(const ImagePrediction& options);
 
 /// Returns the detections, best first; boxes are in pixels of the given image and clipped to it. Only the calling
-/// process, rank 0 within coordinate(), holds the image; the other ranks get the boxes of their cores.
+/// process, the first process within coordinate(), holds the image; the other processes get the boxes of their cores.
 ///   pixels  (H, W, 3) f32, normalised
 /// Errors: as run_cores().
 std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options);

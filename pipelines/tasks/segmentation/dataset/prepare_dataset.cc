@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The steps of `prepare` in every process of a run: each has its share of the cases, rank 0 owns the folder.
+/// The steps of `prepare` in every process of a run: each has its share of the cases, the first process owns the
+/// folder.
 class Preparation {
  public:
   Preparation(const PrepareOptions& options, const RunContext& context)
@@ -258,7 +259,7 @@ class Preparation {
     if (none) throw_no_case();
   }
 
-  /// Throws kNoCase; all processes call it. Rank 0 reports why, and the others wait for it.
+  /// Throws kNoCase; all processes call it. The first process reports why, and the others wait for it.
   [[noreturn]] void throw_no_case() {
     if (!context_.writes()) {
       context_.barrier();
@@ -282,8 +283,8 @@ class Preparation {
   Dataset dataset_;
   PreparePlan plan_;
   bool has_plan_ = false;               // true: the plan of an earlier call holds
-  std::optional<OutputFolder> folder_;  // on rank 0
-  std::unique_ptr<PartLog> own_log_;    // on the other ranks
+  std::optional<OutputFolder> folder_;  // on the first process
+  std::unique_ptr<PartLog> own_log_;    // on the other processes
   std::vector<Json> sources_;           // by case of the data set, like the next two
   std::vector<std::vector<CaseFailure>> warnings_;
   std::vector<char> usable_;

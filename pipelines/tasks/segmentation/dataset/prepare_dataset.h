@@ -41,9 +41,9 @@ struct PrepareReport {
 };
 
 /// Writes the work folder; each file whole or not at all, dataset.json last. The processes of a run divide the cases
-/// and write their files; rank 0 owns the folder and writes the files about all cases. The bytes are the same for any
-/// number of processes, and all get the report. A case is refused when the memory of its process does not hold it.
-/// Errors: kInput, kNoCase (no case at all, or every case failed), kConfig for bad options, kOutput.
+/// and write their files; the first process owns the folder and writes the files about all cases. The bytes are the
+/// same for any number of processes, and all get the report. A case is refused when the memory of its process does not
+/// hold it. Errors: kInput, kNoCase (no case at all, or every case failed), kConfig for bad options, kOutput.
 PrepareReport prepare_dataset(const PrepareOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const PrepareReport& report);
 

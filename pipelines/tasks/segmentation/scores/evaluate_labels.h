@@ -59,9 +59,9 @@ struct LabelScores {
   ProcessPlan memory;                         // of the cases in flight at the peak
 };
 
-/// Scores the predictions. The processes of a run divide the cases; all get the report, and rank 0 writes the files,
-/// which have the same bytes for any number of processes. Errors: kInput for a missing folder, kNoCase when no pair can
-/// be scored, kUsage when an option needs `dataset`, kBudget when memory does not hold the image, kOutput.
+/// Scores the predictions. The processes of a run divide the cases; all get the report, and the first process writes
+/// the files, which have the same bytes for any number of processes. Errors: kInput for a missing folder, kNoCase when
+/// no pair can be scored, kUsage when an option needs `dataset`, kBudget when memory does not hold the image, kOutput.
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const LabelScores& report);
 

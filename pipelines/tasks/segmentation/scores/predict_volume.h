@@ -41,8 +41,8 @@ LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& 
 /// Returns the work of every process for predict_volume().
 CoreWork volume_work();
 
-/// Predicts the labels of the whole volume. Only the calling process, rank 0, reads the volume and holds all labels;
-/// the other ranks get the boxes of their cores.
+/// Predicts the labels of the whole volume. Only the calling process, the first process, reads the volume and holds all
+/// labels; the other processes get the boxes of their cores.
 ///   returns  (D, H, W) i32
 /// Errors: as run_cores().
 Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, std::int64_t multiple);
