@@ -40,7 +40,7 @@ bash apps/install_packages.sh
 cmake --preset "$preset" -DVOXSHARD_MPI="${VOXSHARD_MPI:-ON}"
 threaded=(base io kernels mpi ranks runtime check) # what the thread sanitizer is for
 targets=()
-if [ "$preset" = tsan ]; then targets=(--target "${threaded[@]/#/test_}"); fi
+if [ "$preset" = tsan ]; then targets=(--target "${threaded[@]/#/test_}" test_pipelines); fi
 cmake --build --preset "$preset" "${targets[@]}"
 
 logs=$(mktemp -d)
@@ -65,7 +65,9 @@ if [ "$preset" != release ]; then export ONEDNN_MAX_CPU_ISA=${ONEDNN_MAX_CPU_ISA
 case "$preset" in
   tsan)
     export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp history_size=4 ${TSAN_OPTIONS:-}"
-    run_tests -L "^($(IFS='|'; echo "${threaded[*]}"))\$" ;;
+    run_tests -L "^($(IFS='|'; echo "${threaded[*]}"))\$"
+    engine=$(sed -nE 's/^TEST(_F|_P)?\((\w+).*/\2/p' tests/pipelines/engine/*.cc | sort -u | paste -sd '|')
+    run_tests -R "^test_pipelines\.($engine)\$" ;;
   asan)
     run_tests -LE 'slow|verify|mpi'
     # Open MPI unloads its plugins at the end: what they leave behind has no name any more that a list could hold. What the
