@@ -56,6 +56,13 @@ ProcessPlan& ProcessPlan::operator-=(const ProcessPlan& other) {
 
 ProcessPlan widest(const ProcessPlan& a, const ProcessPlan& b) { return b.total() > a.total() ? b : a; }
 
+double json_bytes(const std::filesystem::path& file) {
+  constexpr double kBytesPerByte = 6;
+  std::error_code error;
+  const auto bytes = std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
+  return error ? 0 : kBytesPerByte * static_cast<double>(bytes);
+}
+
 std::int64_t planned_bytes(double bytes) { return static_cast<std::int64_t>(std::min(bytes, 0x1p62)); }
 
 ProcessPlan libraries_plan(std::int64_t resident_bytes, const ProcessPlan& held) {

@@ -8,18 +8,9 @@ namespace voxshard {
 namespace {
 
 constexpr double kPixelBytes = 30, kVoxelBytes = 16, kSampleBytes = 4;
-/// Reference frames of a decoder (4:2:0, 8 bits), and one frame while it is converted to RGB.
-constexpr double kDecoderBytes = 20 * 1.5 + 3;  // a pixel
-constexpr double kOpenVideoBytes = 2 << 20;     // bytes of a decoder, however small its frames are
-constexpr double kJsonBytes = 12;  // per byte of JSON: its text, the nlohmann document, and twice the numbers
+constexpr double kOpenVideoBytes = 2 << 20;  // bytes of a decoder, however small its frames are
 
 constexpr double kConfusionBytes = 32;  // per pair of classes: two counts, and one JSON value
-
-double file_bytes(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto bytes = std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
-  return error ? 0 : static_cast<double>(bytes);
-}
 
 }  // namespace
 
@@ -61,7 +52,7 @@ ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, co
     } catch (const Error&) {  // reading reports it
     }
   }
-  return {{MemoryPart::kReading, planned_bytes(kJsonBytes * file_bytes(predictions) + held)}};
+  return {{MemoryPart::kReading, planned_bytes(json_bytes(predictions) + held)}};
 }
 
 }  // namespace voxshard

@@ -12,24 +12,11 @@ using enum MemoryPart;
 
 constexpr double kReadingBytes = 6 + 12, kFloatBytes = 12;    // a pixel
 constexpr double kTargetBytes = 4 + 16, kMatchingBytes = 16;  // a target
-/// Reference frames of a decoder (4:2:0, 8 bits), and one frame while it is converted to RGB.
-constexpr double kDecoderBytes = 20 * 1.5 + 3;  // a pixel
-
-/// Bytes of memory per byte of JSON: its text, the nlohmann document and the boxes; measured 4.5 on 6 MB of COCO
-/// results.
-constexpr double kJsonBytes = 6;
-
-double file_bytes(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto bytes = std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
-  return error ? 0 : static_cast<double>(bytes);
-}
 
 }  // namespace
 
 ProcessPlan evaluating_detections_plan(const std::filesystem::path& results, const std::filesystem::path& references) {
-  return {{kReading, planned_bytes(kJsonBytes * file_bytes(results))},
-          {kMetrics, planned_bytes(kJsonBytes * file_bytes(references))}};
+  return {{kReading, planned_bytes(json_bytes(results))}, {kMetrics, planned_bytes(json_bytes(references))}};
 }
 
 ProcessPlan reading_image_plan(std::int64_t pixels, std::int64_t frames) {
