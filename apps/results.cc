@@ -20,8 +20,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// True once something was printed on standard output: a program prints one document.
+bool has_printed = false;
+
 /// Prints `text`; returns false when the reader is gone (SIGPIPE). Errors: kOutput.
 bool print(const std::string& text) {
+  work_is_over();
+  has_printed = true;
   errno = 0;
   std::cout << text << std::flush;
   if (!std::cout && stop_signal() == SIGPIPE) return false;
@@ -39,8 +44,11 @@ std::string json_text(const Json& json) {
   return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-/// Prints the error as JSON and ignores a failure to write, since the exit code of the error is more useful.
+/// Prints the error as JSON, unless the result was printed before it, as when another rank fails at the very end.
+/// Ignores a failure to write, since the exit code of the error is more useful.
 void try_print_error(const char* kind, const char* code, const std::string& message, int exit_code) {
+  work_is_over();
+  if (has_printed) return;
   std::cout << json_text({{"error", {{"kind", kind}, {"code", code}, {"message", message}, {"exit_code", exit_code}}}})
             << std::flush;
 }

@@ -21,6 +21,7 @@ Words& words = *new Words;
 bool saves = false;
 std::atomic<bool> announced{false};
 std::atomic<int> caught_signal{0};
+std::atomic<bool> over{false}, ignored_one{false};  // work_is_over()
 
 /// Writes without a buffer and without a lock, so that a signal handler may call it.
 void write_to(int file, std::string_view text) {
@@ -48,6 +49,7 @@ void on_broken_pipe(int) {
 }
 
 void on_stop_signal(int signal) {
+  if (over && !ignored_one.exchange(true)) return;
   const bool again = caught_signal.exchange(signal) != 0;
   if (!announced) end_at_once(signal);
   write_to(STDERR_FILENO, again ? words.second : words.first);
@@ -93,6 +95,8 @@ void on_stop(const StopNotice& notice) {
   }
   announced = true;
 }
+
+void work_is_over() { over = true; }
 
 int stop_signal() { return caught_signal; }
 

@@ -46,6 +46,10 @@ struct StopNotice {
 void catch_stop_signals();
 /// Sets the notice for the command; called once, before it runs.
 void on_stop(const StopNotice& notice);
+/// Called when the result or the error is printed and nothing is left to stop: the next signal is ignored, so that no
+/// second document follows on standard output (mpirun stops the remaining ranks as soon as one ends with another code
+/// than 0). The signal after it ends the process at once.
+void work_is_over();
 /// Returns the signal that asked to stop, 0 if there was none.
 int stop_signal();
 

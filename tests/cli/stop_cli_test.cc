@@ -2,6 +2,8 @@
 // prediction; what it saves is whole and says so when something is missing; a second signal ends it at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "tests/cli/process.h"
 
@@ -122,6 +124,28 @@ TEST_F(StopCli, AnEndAtOnceLeavesNoTemporaryFileAndNoDataSet) {
   EXPECT_FALSE(std::filesystem::exists(file("volumes/dataset.json")));
   for (const auto& entry : std::filesystem::directory_iterator(file("volumes/imagesTr")))
     EXPECT_EQ(run_voxshard("info " + entry.path().string()).exit_code, 0) << entry.path();
+}
+
+/// mpirun sends SIGTERM to the other ranks as soon as one has ended with another code than 0, as one of a partial
+/// result does.
+TEST_F(StopCli, ASignalWhileTheResultIsPrintedAddsNoSecondDocument) {
+  const std::string fifo = file("fifo");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  Process p("explain --model unet3d --size 64x64x64 --stage program --json > " + fifo + " #");
+  const int reader = ::open(fifo.c_str(), O_RDONLY);
+  const int capacity = ::fcntl(reader, F_SETPIPE_SZ, 4096);
+  ASSERT_EQ(capacity, 4096);
+  for (int waiting = 0; waiting < capacity; ::ioctl(reader, FIONREAD, &waiting)) {
+    pollfd ready{.fd = reader, .events = POLLIN, .revents = 0};
+    ASSERT_GT(::poll(&ready, 1, 120'000), 0);
+  }
+  p.send(SIGTERM);  // the program waits for the reader within its result
+  std::string out;
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(reader, buffer, sizeof buffer)) > 0;) out.append(buffer, static_cast<std::size_t>(n));
+  ::close(reader);
+  EXPECT_EQ(p.wait().exit_code, 0);
+  EXPECT_TRUE(json::accept(out)) << out.substr(out.size() - std::min<std::size_t>(out.size(), 400));
 }
 
 TEST_F(StopCli, WhatSavesNothingEndsAtTheFirstSignal) {
