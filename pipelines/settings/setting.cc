@@ -16,6 +16,8 @@ template <class... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14, of the fuzzers, does not deduce it
 
 /// Parses a whole number in C syntax, such as 0x10.
 template <class Number, auto read>

@@ -130,7 +130,7 @@ TrainReport run_train(TrainSettings& s, const RunResources& resources, Progress&
   if (transport.rank() == 0) announce(s.plan, s.model, o.spec, o.batch, progress);
   take_machine_options(s, transport.rank() == 0, progress);
   std::optional<OpenSettings> open;
-  if (to_recipe || o.epochs > 0) open.emplace(s, to_recipe);
+  if (to_recipe || o.epochs > 0) open.emplace(OpenSettings{s, to_recipe});
   return train(o, open, progress, tasks);
 }
 
