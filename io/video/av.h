@@ -5,6 +5,7 @@
 //   if (const int code = av_read_frame(format.get(), packet.get()); code < 0) note(av_error_text(code));
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,16 @@ using AvFormatPtr = std::unique_ptr<AVFormatContext, AvFree>;
 using AvFramePtr = std::unique_ptr<AVFrame, AvFree>;
 using AvPacketPtr = std::unique_ptr<AVPacket, AvFree>;
 using SwsPtr = std::unique_ptr<SwsContext, AvFree>;
+
+/// Returns the number in an enumeration that FFmpeg fills with a byte of the file: it may be none of the enumeration's
+/// values, and to read it as one is undefined then.
+template <class Enum>
+int number_in(const Enum& value) {
+  int number = 0;
+  static_assert(sizeof value == sizeof number);
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
 
 /// Return an empty frame or packet. Errors: std::bad_alloc.
 AvFramePtr make_frame();

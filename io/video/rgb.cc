@@ -26,7 +26,11 @@ struct ImageKind {
 };
 
 ImageKind kind_of(const AVFrame& f) {
-  return {.width = f.width, .height = f.height, .format = f.format, .matrix = f.colorspace, .range = f.color_range};
+  return {.width = f.width,
+          .height = f.height,
+          .format = f.format,
+          .matrix = number_in(f.colorspace),
+          .range = number_in(f.color_range)};
 }
 
 Error unreadable(const ImageKind& kind) {
@@ -40,7 +44,8 @@ Error unreadable(const ImageKind& kind) {
 /// none otherwise.
 std::optional<YuvImage> plain_yuv(const AVFrame& f) {
   YuvImage p{.width = f.width, .height = f.height};
-  bool full_range = f.color_range == AVCOL_RANGE_JPEG;
+  const int range = number_in(f.color_range);
+  bool full_range = range == AVCOL_RANGE_JPEG;
   switch (f.format) {
     case AV_PIX_FMT_YUVJ420P:
     case AV_PIX_FMT_YUV420P:
@@ -57,10 +62,10 @@ std::optional<YuvImage> plain_yuv(const AVFrame& f) {
       return std::nullopt;
   }
   if ((p.halve_x && p.width % 2) || (p.halve_y && p.height % 2)) return std::nullopt;
-  if (f.color_range == AVCOL_RANGE_UNSPECIFIED)
+  if (range == AVCOL_RANGE_UNSPECIFIED)
     full_range = f.format == AV_PIX_FMT_YUVJ420P || f.format == AV_PIX_FMT_YUVJ422P || f.format == AV_PIX_FMT_YUVJ444P;
   for (std::size_t i = 0; i < 3; ++i) p.planes[i] = f.data[i], p.strides[i] = f.linesize[i];
-  p.colours = yuv_colours(sws_getCoefficients(f.colorspace), full_range);
+  p.colours = yuv_colours(sws_getCoefficients(number_in(f.colorspace)), full_range);
   return p;
 }
 

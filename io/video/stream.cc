@@ -39,17 +39,20 @@ VideoStream describe_stream(const VideoInput& input) {
   const AVStream& stream = input.stream();
   const AVCodecParameters& p = *stream.codecpar;
   const auto format = static_cast<AVPixelFormat>(p.format);
-  VideoStream s{.stream_index = stream.index,
-                .container = input.format().iformat->name,
-                .codec = avcodec_get_name(p.codec_id),
-                .pixel_format = name_or_unknown(av_get_pix_fmt_name(format)),
-                .colour_matrix = name_or_unknown(av_color_space_name(p.color_space)),
-                .colour_range = name_or_unknown(av_color_range_name(p.color_range)),
-                .stored_width = p.width,
-                .stored_height = p.height,
-                .orientation = stored_orientation(stream),
-                .time_base = input.time_base(),
-                .header_frames = std::max<std::int64_t>(stream.nb_frames, 0)};
+  const int matrix = number_in(p.color_space), range = number_in(p.color_range);
+  const bool has_matrix = matrix >= 0 && matrix < AVCOL_SPC_NB, has_range = range >= 0 && range < AVCOL_RANGE_NB;
+  VideoStream s{
+      .stream_index = stream.index,
+      .container = input.format().iformat->name,
+      .codec = avcodec_get_name(p.codec_id),
+      .pixel_format = name_or_unknown(av_get_pix_fmt_name(format)),
+      .colour_matrix = name_or_unknown(has_matrix ? av_color_space_name(static_cast<AVColorSpace>(matrix)) : nullptr),
+      .colour_range = name_or_unknown(has_range ? av_color_range_name(static_cast<AVColorRange>(range)) : nullptr),
+      .stored_width = p.width,
+      .stored_height = p.height,
+      .orientation = stored_orientation(stream),
+      .time_base = input.time_base(),
+      .header_frames = std::max<std::int64_t>(stream.nb_frames, 0)};
   if (const AVPixFmtDescriptor* pixel = av_pix_fmt_desc_get(format)) s.bits = pixel->comp[0].depth;
   s.width = s.orientation.transpose ? s.stored_height : s.stored_width;
   s.height = s.orientation.transpose ? s.stored_width : s.stored_height;
