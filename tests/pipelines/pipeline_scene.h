@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -23,9 +24,22 @@ struct RecordingProgress : Progress {
   std::vector<std::string> lines;
   std::int64_t updates = 0;
   bool stop = false;
-  void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override { ++updates; }
-  void log(std::string_view line) override { lines.emplace_back(line); }
+  void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {
+    const std::lock_guard lock(mutex());
+    ++updates;
+  }
+  void log(std::string_view line) override {
+    const std::lock_guard lock(mutex());
+    lines.emplace_back(line);
+  }
   bool stop_requested() const override { return stop; }
+
+ private:
+  /// Workers report their progress at the same time. Of all objects, so that they can be copied.
+  static std::mutex& mutex() {
+    static std::mutex own;
+    return own;
+  }
 };
 
 class Scene {
