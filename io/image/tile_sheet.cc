@@ -217,8 +217,8 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
     longest = std::max({longest, view.extent[0], view.extent[1]});
   }
   const double room = sheet.views.size() == 1 ? kOneViewPx : kOfThreePx;
-  const double scale =
-      sheet.views.size() == 1 && static_cast<double>(longest) > 300 ? 1.25 : 1;  // a large image is shown small
+  // a large image is shown small
+  const double scale = sheet.views.size() == 1 && static_cast<double>(longest) > 300 ? 1.25 : 1;
   const double px = voxel_px(longest, room);
   const Letters heading{0.62 * scale}, text{0.48 * scale};
   const int line_height = text.size("Ag").height + 8;

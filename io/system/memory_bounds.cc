@@ -42,8 +42,8 @@ bool has_word(const std::string& list, const std::string& word) {
 std::vector<Mount> mounts_of(const SystemView& system, bool version2) {
   std::vector<Mount> mounts;
   for (const std::string& line : lines_of(system.file("/proc/self/mountinfo"))) {
-    const auto words =
-        words_of(line);  // id, parent, device, root, mount point, options, ..., "-", type, source, options
+    // id, parent, device, root, mount point, options, ..., "-", type, source, options
+    const auto words = words_of(line);
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 6 || std::distance(dash, words.end()) < 4) continue;
     if (version2 ? dash[1] == "cgroup2" : dash[1] == "cgroup" && has_word(dash[3], "memory"))

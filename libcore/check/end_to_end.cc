@@ -10,8 +10,8 @@
 namespace voxshard {
 namespace {
 
-constexpr double kFactor =
-    8;  // times the change caused by moving the parameters by roundings, or the rounding of a sum
+// times the change caused by moving the parameters by roundings, or the rounding of a sum
+constexpr double kFactor = 8;
 constexpr double kFloor = 0x1p-20;  // times the size of the compared value: a few roundings of f32
 constexpr double kLearningRate = 0.01;
 

@@ -12,8 +12,8 @@ namespace voxshard {
 namespace {
 
 constexpr double kPointFactor = 64;  // allowed roundings of an f32 formula, relative to its largest result
-constexpr double kKink =
-    0x1p-18;  // distance of inputs from a jump of a formula (the gradient of a ReLU), relative to the largest input
+// distance of inputs from a jump of a formula (the gradient of a ReLU), relative to the largest input
+constexpr double kKink = 0x1p-18;
 constexpr double kFormula = 1;       // roundings to f32 before the rounding to the result's type
 constexpr double kFarWithin = 0.25;  // share of a lower bound of the allowance
 constexpr std::int64_t kSpots = 8;   // boxes of single voxels; each is a row of kSpotRow voxels

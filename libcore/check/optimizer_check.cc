@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kSteps = 2;
 constexpr double kRoundings = 16;  // allowed roundings of f32, in the weight and its slots
-constexpr double kFormulaRoundings =
-    64;  // allowed roundings in the value added to a weight: a root, a quotient, powers
+// allowed roundings in the value added to a weight: a root, a quotient, powers
+constexpr double kFormulaRoundings = 64;
 constexpr float kRate = 0.01F, kDecay = 1e-4F, kMomentum = 0.9F;
 
 /// A parameter's weights and the optimizer's slots for it.

@@ -15,8 +15,8 @@ namespace voxshard {
 
 struct LayerDifference {
   std::string layer;
-  std::string
-      what;  // "kernel", "memory: ...", "result", "margin", "loss", "gradient", "updated weights", "optimizer adam"
+  // "kernel", "memory: ...", "result", "margin", "loss", "gradient", "updated weights", "optimizer adam"
+  std::string what;
   double difference = 0;
   double tolerance = 0;
   std::int64_t core = -1;  // the core that holds it; -1: not specific to one core

@@ -19,8 +19,8 @@ struct RecordFormat {
 
 /// All samples of a step on their way to the cores.
 struct Feed {
-  double record_bytes =
-      0;  // unpacked size of the records that the hosts of a slice inflate and parse; 0: nothing to unpack
+  // unpacked size of the records that the hosts of a slice inflate and parse; 0: nothing to unpack
+  double record_bytes = 0;
   double transfer_bytes = 0;  // sent from those hosts to the cores
   double input_bytes = 0;     // of the graph's inputs: written when the cores run in this process
 };

@@ -16,8 +16,8 @@ enum class NormKind { kBatch, kInstance, kNone };
 
 struct NormOptions {
   NormKind kind = NormKind::kBatch;
-  std::int64_t replicas =
-      1;  // batch norm uses separate statistics in this many equal parts of the batch (scope replica); 1 = all
+  // batch norm uses separate statistics in this many equal parts of the batch (scope replica); 1 = all
+  std::int64_t replicas = 1;
   double momentum = 0.99;
   double epsilon = 1e-3;
 };

@@ -104,8 +104,8 @@ struct GraphOptions {
   Dims size;  // D H W or H W
   DType dtype = DType::kF32;
   bool training = true;  // with targets, loss and updates of the running statistics; else those statistics are used
-  bool evaluating =
-      false;  // running statistics, but targets, "loss", "loss_sums" (a row per part of the batch), and "labels" kept
+  // running statistics, but targets, "loss", "loss_sums" (a row per part of the batch), and "labels" kept
+  bool evaluating = false;
   std::int64_t norm_replicas = 1;  // norms use separate statistics in this many equal parts of the batch
   std::int64_t loss_replicas = 1;  // the loss is the mean over this many parts
 
@@ -152,8 +152,8 @@ struct Model {
   /// Makes the Detector of a model that learns from boxes: its targets and the meaning of its outputs (detector.h);
   /// null: no boxes.
   Detector (*detector)(const std::any& config) = nullptr;
-  std::vector<std::string> targets =
-      {};  // inputs of the loss, cut where they divide; empty: "labels", cut like the image
+  // inputs of the loss, cut where they divide; empty: "labels", cut like the image
+  std::vector<std::string> targets = {};
   UsualTraining usual = {};
 };
 

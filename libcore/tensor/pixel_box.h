@@ -39,8 +39,8 @@ struct TrueBox {
   std::int64_t category = 0;  // index of the class
   CocoBox box;
   double area = 0;  // px^2 of the object (of its mask when the file has one); decides between small, medium and large
-  bool crowd =
-      false;  // many objects in one box: any number of detections may match it, none counts; not used for training
+  // many objects in one box: any number of detections may match it, none counts; not used for training
+  bool crowd = false;
   bool ignore = false;  // an object to be ignored (VOC's "difficult"): used neither for training nor in scores
 };
 

@@ -23,19 +23,19 @@ struct OptimizerOptions {
   double beta1 = 0.9;     // Adam (Kingma and Ba 2015)
   double beta2 = 0.999;
   double epsilon = 1e-8;  // added to the root without bias correction (tf.train; their section 2)
-  double weight_decay =
-      0;  // of decaying parameters: added to the gradient; decoupled for Adam (Loshchilov and Hutter 2019)
+  // of decaying parameters: added to the gradient; decoupled for Adam (Loshchilov and Hutter 2019)
+  double weight_decay = 0;
   double clip_norm = 0;  // global L2 norm of all gradients; 0: no clipping
   ScheduleKind schedule = ScheduleKind::kConstant;
   double power = 0.9;  // polynomial: (1 - step / total)^power
-  double decay_rate =
-      0.5;  // exponential: rate^(step / decay_steps), without stairs (as unet_model.py of tensorflow/tpu)
+  // exponential: rate^(step / decay_steps), without stairs (as unet_model.py of tensorflow/tpu)
+  double decay_rate = 0.5;
   std::int64_t decay_steps = 100000;
   bool stairs = false;                      // exponential: the rate falls only at multiples of decay_steps
   std::vector<std::int64_t> decay_at = {};  // steps: the rate is multiplied by `step_factor` from each of these on
   double step_factor = 0.1;
-  std::int64_t warmup_steps =
-      0;  // linear from `warmup_rate`; when that is 0, the first step counts as one, since it would do nothing
+  // linear from `warmup_rate`; when that is 0, the first step counts as one, since it would do nothing
+  std::int64_t warmup_steps = 0;
   double warmup_rate = 0;
 };
 

@@ -49,8 +49,8 @@ struct BenchReport {
   double loss = 0;                          // of the last step
   std::optional<double> predicted_seconds;  // of a step, by the measured host
   std::optional<double> emulated_seconds;   // of a step, by the clock of the device
-  std::vector<RankBench>
-      ranks;  // with several ranks, on rank 0; worker_seconds of instructions are then summed over all ranks
+  // with several ranks, on rank 0; worker_seconds of instructions are then summed over all ranks
+  std::vector<RankBench> ranks;
   bool overlap = true;
   nlohmann::ordered_json model;  // the model and its cut
 };

@@ -37,8 +37,8 @@ struct DoctorReport {
   std::vector<InstructionSet> instruction_sets;  // supported by the machine
   InstructionSet instruction_set = {};           // in use
   SelfCheck self_check;
-  std::string
-      unseen;  // reason why no measurement applies to this processor and instruction set; empty: the existing file does
+  // reason why no measurement applies to this processor and instruction set; empty: the existing file does
+  std::string unseen;
   std::vector<std::pair<std::string, std::string>> libraries;
   HostRates rates;  // without tables when nothing was measured
   std::filesystem::path output;

@@ -23,8 +23,8 @@ struct PublishedStep {
   std::string device;  // a slice: "tpu-v3-8"
   double seconds = 0;
   std::string source;
-  std::string
-      correction;  // the value printed in the source and why it is not used; empty: `seconds` is the printed value
+  // the value printed in the source and why it is not used; empty: `seconds` is the printed value
+  std::string correction;
 };
 
 /// A published step with its program as the original's compiler would have run it: results that fusions recompute are

@@ -29,10 +29,10 @@ struct TaskReport {
   std::string text;
   bool partial = false;  // some cases failed, the others are valid
   bool interrupted = false;
-  std::vector<std::string> next =
-      {};  // the suggested next command, {"prepare", "data", "{output}", "work"}; may be empty
-  ProcessPlan memory =
-      {};  // without the bytes that the process held before; the command adds these and the measured peak
+  // the suggested next command, {"prepare", "data", "{output}", "work"}; may be empty
+  std::vector<std::string> next = {};
+  // without the bytes that the process held before; the command adds these and the measured peak
+  ProcessPlan memory = {};
 };
 
 struct DemoOptions {

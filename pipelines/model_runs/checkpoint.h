@@ -15,8 +15,8 @@ namespace voxshard {
 struct CheckpointState {
   nlohmann::json model = nlohmann::json::object();    // ModelSpec
   nlohmann::json prepare = nlohmann::json::object();  // PreparePlan
-  nlohmann::json training =
-      nlohmann::json::object();  // settings that decide the result: optimizer, sampling, steps, seed, cases
+  // settings that decide the result: optimizer, sampling, steps, seed, cases
+  nlohmann::json training = nlohmann::json::object();
   nlohmann::json content = nlohmann::json::object();     // a hash of the content of each case
   nlohmann::json trained_on = nlohmann::json::object();  // TrainedOn of all cases that were trained on so far
   nlohmann::json changes;  // data changes that were accepted when the run was resumed (data_changes.h); null: none

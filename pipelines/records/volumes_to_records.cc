@@ -94,8 +94,8 @@ TaskReport volumes_to_records(const ConvertRequest& request, Progress& progress)
   const auto total = static_cast<std::int64_t>(sources.cases.size());
   std::vector<std::vector<CaseFailure>> failed(sources.cases.size());
   std::atomic<std::int64_t> done{0}, converted{0};
-  const std::int64_t times =
-      4 + 3 * (labels.one_hot ? labels.classes : 1);  // volumes, label, example, message and record
+  // volumes, label, example, message and record
+  const std::int64_t times = 4 + 3 * (labels.one_hot ? labels.classes : 1);
   WorkerPool pool(side_by_side(largest(sources.cases), times, request.threads).workers);
   progress.update("cases", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {

@@ -35,8 +35,8 @@ struct TrainOptions {
   std::int64_t validate_every = 0;  // in steps; 0: at the end only
   std::int64_t checkpoint_every = 100;
   KeptCheckpoints kept;
-  IterationsPerLoop
-      iterations_per_loop;  // steps between progress, validation and checkpoints, which wait for the end of a loop
+  // steps between progress, validation and checkpoints, which wait for the end of a loop
+  IterationsPerLoop iterations_per_loop;
   RunResources resources;
   std::optional<PlanRequest>
       plan;             // {partition} auto: a cut is planned for the largest input of the run; empty: the cut of `spec`
@@ -45,11 +45,11 @@ struct TrainOptions {
   GivenOptions given;           // the options to keep in run.json, including chosen ones; "" names the data
   nlohmann::ordered_json layers = nlohmann::ordered_json::object();  // the layer that set each of them
   std::vector<Choice> chosen;  // those of them that were chosen automatically, for run.json
-  nlohmann::ordered_json also =
-      nlohmann::ordered_json::object();  // further settings that determine the trajectory and are not the default
-  bool accept_changes = false;           // resume even if the data changed
-  bool restart = false;                  // remove an earlier run in this folder
-  TraceOptions trace;                    // of the first steps of this call
+  // further settings that determine the trajectory and are not the default
+  nlohmann::ordered_json also = nlohmann::ordered_json::object();
+  bool accept_changes = false;  // resume even if the data changed
+  bool restart = false;         // remove an earlier run in this folder
+  TraceOptions trace;           // of the first steps of this call
   FeedMode feed = FeedMode::kBoxes;
   std::shared_ptr<const Device> device;  // named by the user, for warnings; may be null
 };
@@ -67,8 +67,8 @@ struct TrainReport {
   FeedReport feed;         // of the steps of this call
   double seconds = 0;
   ProcessReport memory;
-  nlohmann::ordered_json
-      ranks;  // with several ranks, on rank 0: memory and feed of each (gather_reports); those above are rank 0's
+  // with several ranks, on rank 0: memory and feed of each (gather_reports); those above are rank 0's
+  nlohmann::ordered_json ranks;
   bool interrupted = false;  // by a stop request, also within the last validation
   Unseen unseen;             // data on which the trained model can be tried
   nlohmann::ordered_json to_json() const;

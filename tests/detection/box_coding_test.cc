@@ -34,10 +34,10 @@ TEST(BoxCoding, DecodingInvertsCoding) {
   const RngKey key{.seed = 5};
   for (std::uint64_t i = 0; i < 200; ++i) {
     auto number = [&](std::uint64_t k) { return rng_uniform(key, 8 * i + k); };
-    const PixelBox anchor{400 * number(0), 400 * number(1), 500 + 300 * number(2),
-                          500 + 300 * number(3)};  // sides >= 100
-    const PixelBox box{500 * number(4), 500 * number(5), 501 + 300 * number(6),
-                       501 + 300 * number(7)};  // at most eight times as high
+    // sides >= 100
+    const PixelBox anchor{400 * number(0), 400 * number(1), 500 + 300 * number(2), 500 + 300 * number(3)};
+    // at most eight times as high
+    const PixelBox box{500 * number(4), 500 * number(5), 501 + 300 * number(6), 501 + 300 * number(7)};
     const PixelBox back = decode(encode(box, anchor), anchor);
     EXPECT_NEAR(back.y0, box.y0, 1e-9) << i;
     EXPECT_NEAR(back.x0, box.x0, 1e-9) << i;

@@ -32,8 +32,8 @@ std::vector<Found> search(const PlanProblem& problem, const Device& device) {
               const Graph graph = step_graph(problem.graph, op_table(), recompute);
               const Program program = partition(graph, op_table(), {.mesh = mesh, .thinnest_slab = thinnest_slab});
               const MemoryPlan memory = plan_memory(program, op_table(), {.tiled = problem.tiled});
-              std::int64_t shared =
-                  memory.process.bytes + memory.parameter_bytes + 2 * memory.trained_bytes;  // Adam's moments
+              // Adam's moments
+              std::int64_t shared = memory.process.bytes + memory.parameter_bytes + 2 * memory.trained_bytes;
               std::int64_t widest = 0, together = shared;
               for (const Pool& arena : memory.arenas) widest = std::max(widest, arena.bytes), together += arena.bytes;
               all.push_back({.cores = mesh.cores(),

@@ -30,8 +30,8 @@ struct Slice {
 };
 
 struct TpuSpec {
-  static constexpr std::int64_t kUsualFusedTensors =
-      2;  // x and a residual, or a gradient and what it is the gradient of
+  // x and a residual, or a gradient and what it is the gradient of
+  static constexpr std::int64_t kUsualFusedTensors = 2;
 
   std::string name;
 
@@ -46,8 +46,8 @@ struct TpuSpec {
   double memory_bytes_s = 0;
   double pass_bytes_s = 0;  // bytes read and written by a pass that only moves data and overlaps with nothing
   std::int64_t fused_tensors = kUsualFusedTensors;  // the most tensors that a fusion reads to compute one (fusion.h)
-  bool masks_padding =
-      true;  // even parts are masked for their zero padding too: an assumption (halo_passes.h), not a figure
+  // even parts are masked for their zero padding too: an assumption (halo_passes.h), not a figure
+  bool masks_padding = true;
   // The cost of samples that do not fill the 8 sublanes: memory, by the padding rule of convolutions; products of the
   // padding rows, assumed to be free (no figure; product_layout.h; `bench tpu-tables` prints the rows under the other
   // assumption).

@@ -86,8 +86,8 @@ WeightGradient::Planes WeightGradient::planes(const StepSize& size) const {
   p.groups = ceil_div(size.h * p.row_pairs, kTileRows);
   p.copies = p.by_rows ? std::min<std::int64_t>(kw, 2) : kw;
   p.x_row_pairs = p.row_pairs + (p.by_rows ? (kw - 1) / 2 : 0);
-  const std::int64_t behind =
-      p.groups * kTileRows - size.h * p.row_pairs;  // lines that the last group reads past the end
+  // lines that the last group reads past the end
+  const std::int64_t behind = p.groups * kTileRows - size.h * p.row_pairs;
   p.copy_bytes = (rows * p.x_row_pairs + behind) * kLineBytes;
   p.block_bytes = p.copies * p.copy_bytes;
   return p;

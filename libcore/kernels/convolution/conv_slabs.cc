@@ -17,8 +17,8 @@ namespace voxshard::fast {
 namespace {
 
 constexpr std::int64_t kSlabBytes = 16 << 20;  // target for packed source + result of one slab, in f32
-constexpr std::int64_t kMostWorkspace =
-    32 << 20;  // with the library's scratch and reordered weights; smaller slabs if need be
+// with the library's scratch and reordered weights; smaller slabs if need be
+constexpr std::int64_t kMostWorkspace = 32 << 20;
 
 constexpr std::int64_t kChannelsPerPack[] = {64, 96};  // multiples of the library's usual blocks, such as 64 or 48
 

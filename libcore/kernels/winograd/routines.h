@@ -20,8 +20,8 @@ namespace voxshard::winograd {
 
 inline constexpr std::int64_t kLanesPerBlock = 16;
 inline constexpr std::int64_t kTilesPerSlab = 16;
-inline constexpr std::int64_t kPositionFloats =
-    kTilesPerSlab * kLanesPerBlock;  // floats from a position to the next in a slab
+// floats from a position to the next in a slab
+inline constexpr std::int64_t kPositionFloats = kTilesPerSlab * kLanesPerBlock;
 inline constexpr std::int64_t kSlabGap = kPositionFloats;
 
 /// F(outputs, 3) along D, H, W: outputs 4 with inputs 6, 2 with 4; along D also 1 with 1 (no kernel there).

@@ -129,8 +129,8 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
                    .pad_multiple = std::lcm(multiple, spec.multiple())};
   leave_out_too_large(p.sets.train, p.preparation);
   leave_out_too_large(p.sets.val, p.preparation);
-  const bool normalises = o.normalise == "dataset",
-             decodes = p.sets.train.pixels == nullptr;  // pixels in memory are not damaged
+  // pixels in memory are not damaged
+  const bool normalises = o.normalise == "dataset", decodes = p.sets.train.pixels == nullptr;
   if ((normalises || decodes) &&
       !p.sets.train.items.empty()) {  // so that an item that does not decode cannot end the training later
     const ItemSums sums = look_at_items(

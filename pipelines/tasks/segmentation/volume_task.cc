@@ -211,8 +211,8 @@ class VolumeTask : public TrainingTask {
   Split split_;
   SampleSource source_;
   std::vector<Sample> batch_;  // samples of the step that was loaded last
-  std::int64_t begin_ = 0,
-               end_ = std::numeric_limits<std::int64_t>::max();  // the samples of the step that this process fills
+  // the samples of the step that this process fills
+  std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();
 };
 
 }  // namespace

@@ -41,8 +41,8 @@ TEST(SampleFeed, TheHostOfCore0GivesTheSameBitsAsEachCore) {
     const Fed boxes = trained(scene, FeedMode::kBoxes, change), host = trained(scene, FeedMode::kPerHost, change);
     EXPECT_EQ(boxes.bytes, host.bytes);
     EXPECT_EQ(boxes.report.loss, host.report.loss);
-    const std::int64_t each =
-        change && boxes.report.feed.bytes_read < 3 * 4 * 4096 * 8 ? 2 + 4 : 4 + 4;  // bf16 or f32, i32
+    // bf16 or f32, i32
+    const std::int64_t each = change && boxes.report.feed.bytes_read < 3 * 4 * 4096 * 8 ? 2 + 4 : 4 + 4;
     EXPECT_EQ(host.report.feed.bytes_read, 3 * 4 * 4096 * each) << "each sample once";
     EXPECT_LE(host.report.feed.bytes_read, boxes.report.feed.bytes_read) << "what is on every core is read by each";
   }

@@ -60,8 +60,8 @@ ItemKind kind_of_part(const ClassPart& part, int axes);
 
 struct ClassReading {
   ItemKind items = ItemKind::kImage;  // images and IDX; .nii and .nii.gz; videos
-  std::int64_t clip_length = 16,
-               clip_stride = 1;  // for clips: number of frames, and distance between them in the video
+  // for clips: number of frames, and distance between them in the video
+  std::int64_t clip_length = 16, clip_stride = 1;
   std::int64_t most_pixels = kMostPixels;
   VolumeFormats formats = volume_formats();
   ClassKinds kinds = class_kinds();
@@ -87,10 +87,10 @@ struct ClassSets {
 
 struct ClassSetsOptions {
   std::filesystem::path data;
-  std::filesystem::path
-      val;  // the validation data, anything that find_class_parts takes; empty: the data's own part, else a share
-  double val_fraction =
-      0.2;  // share of each class (for clips, of its videos) when there is no validation part; 0: no validation
+  // the validation data, anything that find_class_parts takes; empty: the data's own part, else a share
+  std::filesystem::path val;
+  // share of each class (for clips, of its videos) when there is no validation part; 0: no validation
+  double val_fraction = 0.2;
   bool validates = true;  // false: no validation, and the data's own validation part is not trained on either
   std::uint64_t seed = 0;
   ClassReading reading = {};

@@ -20,9 +20,9 @@ namespace voxshard {
 struct ClassPreparation {
   std::vector<std::string> classes;
   ItemKind items = ItemKind::kImage;
-  std::int64_t clip_length = 16,
-               clip_stride = 1;  // for clips: number of frames, and distance between them in the video
-  std::int64_t channels = 1;     // 1: grey, 3: colour
+  // for clips: number of frames, and distance between them in the video
+  std::int64_t clip_length = 16, clip_stride = 1;
+  std::int64_t channels = 1;                        // 1: grey, 3: colour
   std::vector<double> mean = {0}, deviation = {1};  // per channel, of intensities scaled to 0..1
   std::array<double, 2> window_hu = {-160, 240};    // for volumes: mapped to 0 and 1, values beyond are clipped
   Dims size;              // H W, D H W or T H W (T is clip_length) of every sample; empty: its own size

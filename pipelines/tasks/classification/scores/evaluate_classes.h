@@ -59,8 +59,8 @@ struct ClassReport {
   Calibration calibration;
   std::optional<ClipScores> clips = {};  // for time lines; the scores above are then those of the references' clips
   std::optional<IntensityScores> intensities;
-  std::vector<CaseFailure>
-      failures;  // items that are not scored: without a prediction, or of a class unknown to the training
+  // items that are not scored: without a prediction, or of a class unknown to the training
+  std::vector<CaseFailure> failures;
 };
 
 /// True when something is left out of a score, including that of the intensity baseline.

@@ -21,8 +21,8 @@ struct CaseFingerprint {
   std::string id;
   Geometry geometry{};                       // of the file
   std::vector<std::int64_t> class_voxels{};  // by class
-  std::vector<std::int64_t>
-      histogram{};  // foreground voxels per HU, bin 0 is kLowestHu; values beyond the range count in the end bins
+  // foreground voxels per HU, bin 0 is kLowestHu; values beyond the range count in the end bins
+  std::vector<std::int64_t> histogram{};
   double mean_hu = 0, mean_square_hu2 = 0;  // over the foreground
   double min_hu = 0, max_hu = 0;
 
