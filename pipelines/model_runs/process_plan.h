@@ -68,9 +68,6 @@ ProcessPlan widest(const ProcessPlan& a, const ProcessPlan& b);
 /// Returns bytes as a part of a plan, limited to 2^62 (headers may claim more).
 std::int64_t planned_bytes(double bytes);
 
-/// Bytes per pixel of a video decoder: its reference frames (4:2:0, 8 bits), and one frame while it is converted to
-/// RGB.
-inline constexpr double kDecoderBytes = 20 * 1.5 + 3;
 /// Returns the bytes of memory that it takes to parse a JSON file, 6 per byte: its text, the nlohmann document and the
 /// values. Measured: 4.2 on 48 MB of COCO annotations and results, 5.1 on 9 MB of class predictions with the data set
 /// beside them. 0 when there is no such file: the reader reports that.

@@ -25,6 +25,10 @@ VideoInfo read_video_info(const std::filesystem::path& path, const InfoOptions& 
 nlohmann::ordered_json to_json(const VideoInfo& info);
 std::string to_text(const VideoInfo& info);
 
+/// Bytes per pixel of a video decoder: its reference frames (4:2:0, 8 bits), and one frame while it is converted to
+/// RGB.
+inline constexpr double kDecoderBytes = 20 * 1.5 + 3;
+
 /// Returns the videos of a folder (is_video_name), sorted by name; may be empty. Errors: kInput when the folder cannot
 /// be read.
 std::vector<std::filesystem::path> video_files(const std::filesystem::path& folder);

@@ -59,7 +59,7 @@ std::optional<std::vector<Choice>> broadcast_known_choices(
   return choices_from_json(unpack_cbor(text));
 }
 
-void take_cut_of_first(Transport& transport, ModelSpec& spec) {
+void broadcast_cut(Transport& transport, ModelSpec& spec) {
   spec.cut = broadcast_spec(transport, [&] { return spec; }).cut;
 }
 

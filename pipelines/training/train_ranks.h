@@ -29,7 +29,7 @@ std::vector<Choice> broadcast_choices(Transport& transport, const std::function<
 std::optional<std::vector<Choice>> broadcast_known_choices(
     Transport& transport, const std::function<std::optional<std::vector<Choice>>()>& look);
 /// Broadcasts the cut of the model on rank 0 to all ranks.
-void take_cut_of_first(Transport& transport, ModelSpec& spec);
+void broadcast_cut(Transport& transport, ModelSpec& spec);
 /// Throws Stopped on all ranks once one of them was asked to stop; with several ranks it logs which one.
 void throw_if_any_stopped(Transport& transport, Progress& progress);
 

@@ -128,7 +128,7 @@ void TrainingRun::choose_plan() {
       o_.spec = planned_spec(*o_.plan, o_.spec, extents_, o_.optimizer,
                              {.threads = context_.threads(), .ranks = transport_.ranks(), .progress = &progress_});
   }
-  take_cut_of_first(transport_, o_.spec);
+  broadcast_cut(transport_, o_.spec);
 }
 
 void TrainingRun::steps() {

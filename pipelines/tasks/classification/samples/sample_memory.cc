@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pipelines/tasks/video_info.h"
+
 namespace voxshard {
 namespace {
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "pipelines/tasks/video_info.h"
+
 namespace voxshard {
 namespace {
 
