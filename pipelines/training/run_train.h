@@ -37,7 +37,7 @@ struct TrainOptions {
   KeptCheckpoints kept;
   // steps between progress, validation and checkpoints, which wait for the end of a loop
   IterationsPerLoop iterations_per_loop;
-  RunResources resources;
+  RunResources resources;  // the budgets of the settings among them
   std::optional<PlanRequest>
       plan;             // {partition} auto: a cut is planned for the largest input of the run; empty: the cut of `spec`
   bool resume = false;  // resume from the newest complete checkpoint
@@ -86,7 +86,7 @@ struct TrainSettings;
 /// The same from settings: values that were not given are taken from the resumed run, from the usual settings of the
 /// model, and from the recipe once the data are known. Chosen values are logged. Afterwards `settings` holds the
 /// settings of the run. Errors: also those of settings.
-///   threads, transport  as in TrainOptions
+///   resources  threads and transport; the budgets are settings
 TrainReport run_train(TrainSettings& settings, const RunResources& resources, Progress& progress,
                       const TaskTable& tasks = task_table());
 
