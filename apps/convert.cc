@@ -5,6 +5,7 @@
 #include "apps/results.h"
 #include "apps/setting_args.h"
 #include "io/boxes/box_format.h"
+#include "io/volume/volume.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_convert.h"
 #include "pipelines/model_runs/model_spec.h"
@@ -26,10 +27,13 @@ RunCommand add(CLI::App& app) {
          "(image/encoded, image/object/...); or, to write such files: an nnU-Net or Decathlon folder, a folder that "
          "prepare made, " +
              joined(boxes.image_files, ", ") + ", a folder of " + or_text(boxes.images) + ", a " +
-             or_text(boxes.sequences) + " sequence")
+             or_text(boxes.sequences) + " sequence; or one volume: a DICOM series or any volume file")
       ->required();
-  app.add_option("-o,--output", o->request.output,
-                 "Folder to write: NIfTI with dataset.json, pictures with COCO JSON, or TFRecord files")
+  app.add_option(
+         "-o,--output", o->request.output,
+         "Folder to write: NIfTI with dataset.json, pictures with COCO JSON, or TFRecord files; for one volume its "
+         "file, " +
+             volume_endings())
       ->required();
   app.add_option("--to", o->to,
                  "folder or tfrecord; default: the other of what the input is; classes: each box of pictures cut out, "
@@ -58,7 +62,7 @@ RunCommand add(CLI::App& app) {
       const Shape extents = extents_from_text(o->size, 3, 1);
       request.shape = {extents[1], extents[2], extents[3]};
     }
-    const ConvertTo to = o->to.empty()        ? convert_direction(request.input)
+    const ConvertTo to = o->to.empty()        ? convert_direction(request.input, request.output)
                          : o->to == "classes" ? ConvertTo::kClasses
                          : o->to == "folder"  ? ConvertTo::kFolder
                                               : ConvertTo::kRecords;
@@ -73,11 +77,12 @@ Command convert_command() {
       "convert",
       "Turns TFRecord files of the original's models into folders of volumes or pictures, and such folders into "
       "TFRecord files; boxes of pictures into "
-      "a folder per class.",
+      "a folder per class; one volume, such as a DICOM series, into a NIfTI file.",
       "voxshard convert records -o data                    # instance-*.tfrecords to NIfTI, or pictures and COCO JSON\n"
       "  voxshard convert data -o records --labels one-hot   # an nnU-Net folder to instance-CASE-0.tfrecords, gzip\n"
       "  voxshard convert coco/train.json -o records --files 8\n"
-      "  voxshard convert coco/train.json -o cells/train --to classes   # each box cut out, as classifiers learn from",
+      "  voxshard convert coco/train.json -o cells/train --to classes   # each box cut out, as classifiers learn from\n"
+      "  voxshard convert study/series -o ct.nii.gz          # a DICOM series, Hounsfield units, true geometry",
       add,
       nullptr,
       "files that are whole stay, but they are no data set yet"};

@@ -283,7 +283,12 @@ VolumeFormat nifti_format() {
           .read = [](const fs::path& path,
                      DType dtype) { return dtype == DType::kI32 ? read_label_voxels(path) : read_image_voxels(path); },
           .write = write_nifti,
-          .check = [](const fs::path& path) { static_cast<void>(checked(path)); }};
+          .check = [](const fs::path& path) { static_cast<void>(checked(path)); },
+          .files =
+              [](const fs::path& path) {
+                const auto [header, data] = *nifti_files(path);
+                return header == data ? std::vector{path} : std::vector{header, data};
+              }};
 }
 
 }  // namespace voxshard

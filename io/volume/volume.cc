@@ -6,6 +6,7 @@
 #include <new>
 
 #include "io/files/now_reading.h"
+#include "io/volume/dicom.h"
 #include "io/volume/nifti.h"
 #include "libcore/base/text.h"
 
@@ -44,7 +45,7 @@ Volume read_as(DType dtype, const fs::path& path, const VolumeFormats& formats) 
 }  // namespace
 
 const VolumeFormats& volume_formats() {
-  static const VolumeFormats kFormats = {.rows = {nifti_format()}};
+  static const VolumeFormats kFormats = {.rows = {nifti_format(), dicom_format()}};
   return kFormats;
 }
 
@@ -80,7 +81,37 @@ void write_volume(const fs::path& path, const Volume& volume, DiskType type, con
   throw output_error(path, "the name of a volume must end in " + volume_endings(formats), "rename the output");
 }
 
+FoundVolumes find_volumes(const fs::path& folder, const VolumeFormats& formats) {
+  FoundVolumes all;
+  for (const VolumeFormat& format : formats.rows) {
+    if (format.find == nullptr) continue;
+    FoundVolumes found = format.find(folder);
+    all.volumes.insert(all.volumes.end(), found.volumes.begin(), found.volumes.end());
+    if (!found.left_out.empty()) all.left_out += (all.left_out.empty() ? "" : ", ") + found.left_out;
+  }
+  return all;
+}
+
+std::vector<fs::path> files_of_volume(const fs::path& path, const VolumeFormats& formats) {
+  for (const VolumeFormat& format : formats.rows)
+    if (format.matches(path)) return format.files != nullptr ? format.files(path) : std::vector{path};
+  return {path};
+}
+
+namespace {
+std::optional<std::string> address_id(const fs::path& path, const VolumeFormats& formats) {
+  for (const VolumeFormat& format : formats.rows)
+    if (auto id = format.address_id != nullptr ? format.address_id(path) : std::nullopt) return id;
+  return std::nullopt;
+}
+}  // namespace
+
+bool is_volume_address(const fs::path& path, const VolumeFormats& formats) {
+  return address_id(path, formats).has_value();
+}
+
 std::optional<std::string> volume_stem(const fs::path& path, const VolumeFormats& formats) {
+  if (auto id = address_id(path, formats)) return id;
   const std::string name = path.filename().string();
   for (const VolumeFormat& format : formats.rows)
     if (const char* ending = ending_of(path, format))

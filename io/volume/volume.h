@@ -51,6 +51,16 @@ struct VolumeInfo {
   std::string warning;                  // warning about a readable file: "W_FORMS ..."; else empty
 };
 
+/// The volumes of a folder whose format is not told by the endings of file names.
+struct FoundVolume {
+  std::string id;              // "ct_77dddbdf335a"
+  std::filesystem::path path;  // as read_image takes it
+};
+struct FoundVolumes {
+  std::vector<FoundVolume> volumes;
+  std::string left_out;  // "1 localizer, 2 secondary capture": files that are no part of a volume; may be empty
+};
+
 /// One file format: a file of its own and a row in the table.
 struct VolumeFormat {
   const char* name;                  // "NIfTI"
@@ -61,10 +71,17 @@ struct VolumeFormat {
   VolumeInfo (*read_header)(const std::filesystem::path& path);
   /// `dtype`: kF32 for an image, kI32 for a label map. Errors: as read_image and read_label.
   Volume (*read)(const std::filesystem::path& path, DType dtype);
-  /// Writes atomically; the same volume gives the same bytes. Errors: as write_volume.
+  /// Writes atomically; the same volume gives the same bytes. Errors: as write_volume. Null: the format is only read.
   void (*write)(const std::filesystem::path& path, const Volume& volume, DiskType type);
   /// Reads every byte that `read` needs, without keeping it. Errors: as read. Null: the format has no check but `read`.
   void (*check)(const std::filesystem::path& path) = nullptr;
+  /// Finds the volumes of a folder and the folders in it. Null: `endings` tell them. Errors: kInput.
+  FoundVolumes (*find)(const std::filesystem::path& folder) = nullptr;
+  /// Returns the id in the address of a volume that is no file of its own, from its name alone; none for other paths.
+  /// Null: there are no such volumes.
+  std::optional<std::string> (*address_id)(const std::filesystem::path& path) = nullptr;
+  /// Returns all files that `read` reads. Null: the file itself. Errors: as read_header.
+  std::vector<std::filesystem::path> (*files)(const std::filesystem::path& path) = nullptr;
 };
 
 /// The formats that are read, and the limits on their volumes.
@@ -97,7 +114,16 @@ VolumeInfo check_volume(const std::filesystem::path& path, const VolumeFormats& 
 void write_volume(const std::filesystem::path& path, const Volume& volume, DiskType type,
                   const VolumeFormats& formats = volume_formats());
 
-/// Returns the file's name without its format's ending; none when the ending is unknown.
+/// Finds the volumes of a folder and the folders in it in the formats whose files have no endings of their own. Errors:
+/// kInput.
+FoundVolumes find_volumes(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
+/// Returns the files that hold a volume; the path itself when its format is unknown. Errors: kInput.
+std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path,
+                                                   const VolumeFormats& formats = volume_formats());
+
+/// True for the address of a volume that is no file of its own: "study/#series=ct_77dddbdf335a".
+bool is_volume_address(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
+/// Returns the file's name without its format's ending, or the id in an address; none when the ending is unknown.
 std::optional<std::string> volume_stem(const std::filesystem::path& path,
                                        const VolumeFormats& formats = volume_formats());
 /// ".nii or .nii.gz"

@@ -4,15 +4,18 @@
 
 #include "io/files/file_error.h"
 #include "io/records/record_file.h"
+#include "io/volume/volume.h"
 #include "pipelines/records/classes_from_boxes.h"
 #include "pipelines/records/from_records.h"
 #include "pipelines/records/to_records.h"
+#include "pipelines/records/volume_from_series.h"
 
 namespace voxshard {
 
 namespace fs = std::filesystem;
 
-ConvertTo convert_direction(const fs::path& input) {
+ConvertTo convert_direction(const fs::path& input, const fs::path& output) {
+  if (volume_stem(output)) return ConvertTo::kVolume;
   std::error_code error;
   if (!fs::exists(input, error)) throw input_error(input, "does not exist", "check the path");
   if (!fs::is_directory(input, error)) return is_record_name(input) ? ConvertTo::kFolder : ConvertTo::kRecords;
@@ -23,6 +26,7 @@ ConvertTo convert_direction(const fs::path& input) {
 }
 
 TaskReport run_convert(const ConvertRequest& request, ConvertTo to, Progress& progress) {
+  if (to == ConvertTo::kVolume) return convert_volume(request.input, request.output);
   if (to == ConvertTo::kClasses) return classes_from_boxes(request, progress);
   return to == ConvertTo::kFolder ? convert_from_records(request, progress) : convert_to_records(request, progress);
 }

@@ -1,5 +1,5 @@
 // `voxshard convert`: TFRecord files of the reference models to folders that the other commands read, and back; boxes
-// in images to a folder per class.
+// in images to a folder per class; one volume of any format, such as a DICOM series, to NIfTI.
 //
 //   TaskReport r = run_convert({.input = "records", .output = "data"}, ConvertTo::kFolder, progress);
 #pragma once
@@ -9,10 +9,11 @@
 
 namespace voxshard {
 
-enum class ConvertTo { kFolder, kRecords, kClasses };
+enum class ConvertTo { kFolder, kRecords, kClasses, kVolume };
 
-/// Returns the default direction for a path: TFRecord files become a folder, all else becomes TFRecord files.
-ConvertTo convert_direction(const std::filesystem::path& input);
+/// Returns the direction for two paths: an output that is named like a volume takes one; else TFRecord files become a
+/// folder, and all else becomes TFRecord files.
+ConvertTo convert_direction(const std::filesystem::path& input, const std::filesystem::path& output);
 
 /// Errors: kInput, kNoCase when nothing can be converted, kOutput; Stopped.
 TaskReport run_convert(const ConvertRequest& request, ConvertTo to, Progress& progress);

@@ -26,7 +26,7 @@ FolderInfo read_folder(const fs::path& path, const InfoOptions& options, std::ve
                      [&] { folder.videos.push_back(read_video_info(video, options)); });
   std::vector<fs::path> volumes;
   if (videos.empty() || holds_volumes(path, options.formats))
-    for (const auto& [id, file] : volume_files(path, options.formats)) volumes.push_back(file);
+    for (const auto& [id, file] : volume_files(path, options.formats, &folder.left_out)) volumes.push_back(file);
   add_volumes(folder, volumes, options, failures);
   return folder;
 }

@@ -33,6 +33,7 @@ VolumeFile read_volume_file(const std::filesystem::path& path, const InfoOptions
                             std::vector<CaseFailure>& failures) {
   VolumeFile file{path, options.quick ? read_volume_info(path, options.formats) : check_volume(path, options.formats)};
   const VolumeInfo& h = file.header;
+  for (const auto& part : files_of_volume(path, options.formats)) file.files.push_back(part.string());
   if (!h.readable)
     failures.push_back(
         {volume_id(path, options.formats).value_or(path.filename().string()), h.problem_code, h.problem});
@@ -85,7 +86,8 @@ Json to_json(const VolumeFile& file) {
           {"file_bytes", h.file_bytes},
           {"readable", h.readable},
           {"problem", h.problem},
-          {"warning", h.warning}};
+          {"warning", h.warning},
+          {"files", file.files}};
 }
 
 Json to_json(const ImageFile& info) {
@@ -98,6 +100,7 @@ Json to_json(const ImageFile& info) {
 Json to_json(const FolderInfo& folder) {
   Json json = {{"path", folder.path.string()}, {"images", folder.images.size()}};
   if (!folder.dataset.is_null()) json["dataset"] = folder.dataset;
+  if (!folder.left_out.empty()) json["left_out"] = folder.left_out;
   std::array<std::int64_t, 3> size_low{}, size_high{};
   std::array<double, 3> spacing_low{}, spacing_high{};
   std::map<std::string, int> orientations;
@@ -148,6 +151,7 @@ std::string to_text(const VolumeFile& file) {
 std::string to_text(const FolderInfo& folder) {
   std::string text = plain_text(folder.path.string()) + "\n" + folder.dataset_text;
   for (const auto& video : folder.videos) text += to_text(video);
+  if (!folder.left_out.empty()) text += "  left out: " + folder.left_out + "\n";
   if (folder.images.empty()) return text;
   std::vector<std::vector<std::string>> rows = {{"file", "size", "spacing mm", "orientation", "type", ""}};
   constexpr std::size_t kMostRows = 40;

@@ -15,6 +15,7 @@ namespace voxshard {
 struct VolumeFile {
   std::filesystem::path path;
   VolumeInfo header;
+  std::vector<std::string> files = {};  // that hold it
 };
 
 struct ImageFile {
@@ -29,6 +30,7 @@ struct FolderInfo {
   std::vector<VideoInfo> videos;   // by name
   nlohmann::ordered_json dataset;  // a task's report on the folder; null: none
   std::string dataset_text;
+  std::string left_out;  // "1 localizer": DICOM files that are no part of a volume; may be empty
 };
 
 /// Reads the header of a volume and, unless options.quick, checks that all of its data can be read. A volume that

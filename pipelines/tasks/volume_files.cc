@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <system_error>
 
-#include "io/volume/nifti_header.h"
-
 namespace voxshard {
 
 namespace fs = std::filesystem;
@@ -14,7 +12,8 @@ std::optional<std::string> volume_id(const fs::path& path, const VolumeFormats& 
   return !id || id->empty() || id->starts_with(".") ? std::nullopt : id;
 }
 
-std::map<std::string, fs::path> volume_files(const fs::path& folder, const VolumeFormats& formats) {
+std::map<std::string, fs::path> volume_files(const fs::path& folder, const VolumeFormats& formats,
+                                             std::string* left_out) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
     throw Error(ErrorKind::kInput,
@@ -23,16 +22,15 @@ std::map<std::string, fs::path> volume_files(const fs::path& folder, const Volum
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (const auto id = volume_id(it->path(), formats)) files[*id] = it->path();
   if (error) throw Error(ErrorKind::kInput, "[" + folder.string() + "] cannot be read: " + error.message());
+  if (files.empty()) {
+    FoundVolumes found = find_volumes(folder, formats);
+    for (FoundVolume& volume : found.volumes) files[volume.id] = std::move(volume.path);
+    if (left_out != nullptr) *left_out = std::move(found.left_out);
+  }
   if (files.empty())
-    throw Error(ErrorKind::kNoCase,
-                "[" + folder.string() + "] the folder holds no " + volume_endings(formats) + " file");
+    throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the folder holds no " + volume_endings(formats) +
+                                        " file and no DICOM series");
   return files;
-}
-
-std::vector<fs::path> files_of_volume(const fs::path& path) {
-  const auto files = nifti_files(path);
-  if (!files || files->first == files->second) return {path};
-  return {files->first, files->second};
 }
 
 std::map<std::string, fs::path> image_files(const fs::path& folder, const VolumeFormats& formats) {

@@ -17,13 +17,12 @@ namespace voxshard {
 std::optional<std::string> volume_id(const std::filesystem::path& path,
                                      const VolumeFormats& formats = volume_formats());
 
-/// Returns the volumes of a folder, sorted by id. Errors: kInput when the folder is missing; kNoCase when it holds no
-/// volume.
+/// Returns the volumes of a folder, sorted by id: its files or, when none is named like a volume, the DICOM series in
+/// it and the folders in it. Errors: kInput when the folder is missing; kNoCase when it holds no volume.
+///   left_out  set to what lies beside the series, "1 localizer"; may be null
 std::map<std::string, std::filesystem::path> volume_files(const std::filesystem::path& folder,
-                                                          const VolumeFormats& formats = volume_formats());
-
-/// Returns the files of a volume: header and voxels of a .hdr/.img pair, else the single file.
-std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path);
+                                                          const VolumeFormats& formats = volume_formats(),
+                                                          std::string* left_out = nullptr);
 
 /// Returns the images of a folder by case: the channel suffix of nnU-Net ("_0000") is removed when every file has it.
 std::map<std::string, std::filesystem::path> image_files(const std::filesystem::path& folder,

@@ -28,18 +28,24 @@ std::string case_id(const fs::path& path, const VolumeFormats& formats) {
   return name.ends_with(kChannel) ? name.substr(0, name.size() - kChannel.size()) : name;
 }
 
-std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& formats) {
+std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& formats, Progress& progress) {
+  if (is_volume_address(input, formats)) return {input};
   if (!fs::exists(input))
     throw Error(ErrorKind::kInput,
                 "[predict] " + input.string() + " does not exist; give an image or a folder of images");
   if (!fs::is_directory(input)) return {input};
   std::vector<fs::path> images;
   for (const auto& entry : fs::directory_iterator(input))
-    if (volume_stem(entry.path(), formats) && !entry.path().filename().string().starts_with("._"))
-      images.push_back(entry.path());
+    if (volume_id(entry.path(), formats)) images.push_back(entry.path());
+  if (images.empty()) {
+    const FoundVolumes found = find_volumes(input, formats);
+    for (const FoundVolume& volume : found.volumes) images.push_back(volume.path);
+    if (!found.left_out.empty()) progress.log("left out: " + found.left_out);
+  }
   std::sort(images.begin(), images.end());
   if (images.empty())
-    throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no " + volume_endings(formats) + " image");
+    throw Error(ErrorKind::kNoCase,
+                "[predict] " + input.string() + " holds no " + volume_endings(formats) + " image and no DICOM series");
   return images;
 }
 
@@ -206,7 +212,7 @@ class VolumePrediction : public Prediction {
 PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, const RunContext& context) {
   std::optional<OutputFolder> folder;
   return run_prediction(options, std::move(run), volume_work(), context, [&](PredictionBatch& batch) {
-    auto images = find_images(options.input, options.formats);
+    auto images = find_images(options.input, options.formats, context.progress());
     folder.emplace(FolderUse{.folder = options.output, .command = "predict", .inputs = {options.input, options.run}});
     return std::make_unique<VolumePrediction>(batch, std::move(images), *folder);
   });

@@ -51,11 +51,11 @@ TEST(Records, AWorkerReadsNoMoreThanItsShareOfMemory) {
 TEST(Records, AreFoundByTheirNames) {
   Scene scene("records_found");
   by_hand("retinanet", {scene.path("a.tfrecord")});
-  EXPECT_EQ(convert_direction(scene.path("a.tfrecord")), ConvertTo::kFolder);
-  EXPECT_EQ(convert_direction(scene.path("")), ConvertTo::kFolder);
+  EXPECT_EQ(convert_direction(scene.path("a.tfrecord"), "data"), ConvertTo::kFolder);
+  EXPECT_EQ(convert_direction(scene.path(""), "data"), ConvertTo::kFolder);
   scene.write_dataset(1);
-  EXPECT_EQ(convert_direction(scene.data()), ConvertTo::kRecords);
-  EXPECT_THROW(convert_direction(scene.path("none")), Error);
+  EXPECT_EQ(convert_direction(scene.data(), "records"), ConvertTo::kRecords);
+  EXPECT_THROW(convert_direction(scene.path("none"), "data"), Error);
 }
 
 }  // namespace

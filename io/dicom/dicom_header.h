@@ -1,0 +1,59 @@
+// Reads the header of a DICOM file: what says where its slices lie, how their stored values become Hounsfield units,
+// and which series it belongs to. Pixels are not read, and no text of a patient or an institution is kept.
+//
+//   if (looks_like_dicom(path)) {
+//     DicomHeader h = read_dicom_header(path);
+//     h.frames[0].position        // {-118.4, -250.1, 42.5}, mm in DICOM's LPS world; none when the file has none
+//   }
+//
+// Called by dicom_series.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace voxshard {
+
+/// One slice of a file. A classic file has one; an enhanced file has one for each frame.
+struct DicomFrame {
+  std::optional<std::array<double, 3>> position;     // centre of the first voxel, mm, LPS (0020,0032)
+  std::optional<std::array<double, 6>> orientation;  // unit vectors along a row and along a column (0020,0037)
+  std::optional<std::array<double, 2>> spacing;      // mm between rows, mm between columns (0028,0030)
+  std::optional<double> slope, intercept;            // of stored values to HU (0028,1053), (0028,1052)
+};
+
+struct DicomHeader {
+  std::filesystem::path file;
+  std::string sop_class, sop_instance, study, series;  // UIDs; empty where the file has none
+  std::string modality;                                // "CT"
+  std::string kind;                                    // third value of the image type: "AXIAL", "LOCALIZER"
+  std::string kernel;                                  // of the reconstruction
+  std::string acquisition;                             // number of the acquisition
+  std::optional<double> thickness_mm;                  // of a slice
+  std::int64_t rows = 0, columns = 0;                  // pixels; 0 in objects without an image
+  int samples = 1;                                     // numbers per pixel: 3 for colour
+  std::string colours;                                 // photometric interpretation: "MONOCHROME2"
+  int bits = 0;                                        // of a stored value, as allocated
+  bool is_signed = false;
+  bool compressed = false;      // the transfer syntax encodes pixels in less than their bits
+  std::int64_t file_bytes = 0;  // on disk
+  std::int64_t pixel_begin =
+      -1;  // offset of the pixels, the file's end where there are none; -1: the data set is deflated
+  std::vector<DicomFrame> frames;  // at least one
+};
+
+/// The most frames that a file may have.
+inline constexpr std::int64_t kMostDicomFrames = 65535;
+
+/// True for a file that begins as DICOM does. Files without the preamble are recognised by a name that ends in .dcm or
+/// .ima, or has no ending, and by a first element that every data set may begin with. Reads 140 bytes.
+bool looks_like_dicom(const std::filesystem::path& path);
+
+/// Errors: kInput names the file that cannot be opened or read as DICOM, or whose header has impossible numbers.
+DicomHeader read_dicom_header(const std::filesystem::path& path);
+
+}  // namespace voxshard

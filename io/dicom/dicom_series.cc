@@ -1,0 +1,169 @@
+#include "io/dicom/dicom_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "io/dicom/dicom_grid.h"
+#include "io/files/content_hash.h"
+#include "io/files/file_name.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Direction cosines of one series differ by rounding alone: headers round them to as little as three digits.
+constexpr double kSameCosine = 1.5e-3;
+
+/// Returns what a file without a slice is, for counting; empty for a file with slices.
+std::string kind_without_slices(const DicomHeader& h) {
+  // SOP class UIDs of DICOM PS3.4 B.5 and PS3.10.
+  static const std::vector<std::pair<std::string, std::string>> kClasses = {
+      {"1.2.840.10008.1.3.10", "directory"},
+      {"1.2.840.10008.5.1.4.1.1.66.4", "segmentation"},
+      {"1.2.840.10008.5.1.4.1.1.66.7", "segmentation"},
+      {"1.2.840.10008.5.1.4.1.1.481.2", "dose"},
+      {"1.2.840.10008.5.1.4.1.1.481.3", "structure set"},
+      {"1.2.840.10008.5.1.4.1.1.7", "secondary capture"},
+      {"1.2.840.10008.5.1.4.1.1.7.1", "secondary capture"},
+      {"1.2.840.10008.5.1.4.1.1.7.2", "secondary capture"},
+      {"1.2.840.10008.5.1.4.1.1.7.3", "secondary capture"},
+      {"1.2.840.10008.5.1.4.1.1.7.4", "secondary capture"}};
+  for (const auto& [uid, kind] : kClasses)
+    if (h.sop_class == uid) return kind;
+  if (h.kind == "LOCALIZER") return "localizer";
+  return h.rows == 0 || h.columns == 0 ? "object without an image" : "";
+}
+
+bool same_direction(const std::array<double, 6>& a, const std::array<double, 6>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return std::abs(x - y) <= kSameCosine; });
+}
+
+bool same_plane(const DicomFrame& a, const DicomFrame& b) {
+  if (a.orientation.has_value() != b.orientation.has_value()) return false;
+  return (!a.orientation || same_direction(*a.orientation, *b.orientation)) && a.spacing == b.spacing;
+}
+
+/// Slices that belong together, as (header, frame).
+struct Group {
+  std::string name;  // what they have in common, as text
+  DicomFrame plane;
+  std::vector<std::pair<std::size_t, std::size_t>> members;
+};
+
+std::string common_text(const DicomHeader& h) {
+  std::string text = h.study + "\n" + h.series + "\n" + h.modality + "\n" + h.kernel + "\n" + std::to_string(h.rows) +
+                     "x" + std::to_string(h.columns) + "x" + std::to_string(h.samples) + "\n" +
+                     (h.thickness_mm ? std::to_string(*h.thickness_mm) : "");
+  // Series whose UID was removed are told apart by their folders.
+  if (h.series.empty()) text += "\n" + h.file.parent_path().string();
+  return text;
+}
+
+std::vector<Group> group_slices(const std::vector<DicomHeader>& headers,
+                                std::map<std::string, std::int64_t>& left_out) {
+  std::map<std::string, std::vector<Group>> by_text;
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    if (const std::string kind = kind_without_slices(headers[i]); !kind.empty()) {
+      ++left_out[kind];
+      continue;
+    }
+    std::vector<Group>& groups = by_text[common_text(headers[i])];
+    for (std::size_t f = 0; f < headers[i].frames.size(); ++f) {
+      const DicomFrame& frame = headers[i].frames[f];
+      auto at = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return same_plane(g.plane, frame); });
+      if (at == groups.end()) at = groups.insert(at, {.plane = frame});
+      at->members.emplace_back(i, f);
+    }
+  }
+  std::vector<Group> all;
+  for (auto& [text, groups] : by_text)
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      groups[g].name = text + (g > 0 ? "\nplane " + std::to_string(g) : "");
+      all.push_back(std::move(groups[g]));
+    }
+  return all;
+}
+
+/// Splits a group by acquisition when that separates slices that lie at one place; otherwise returns it whole.
+std::vector<Group> split_acquisitions(Group group, const std::vector<DicomHeader>& headers) {
+  if (!has_coinciding_slices(group.plane, group.members, headers)) return {std::move(group)};
+  std::map<std::string, Group> parts;
+  for (const auto& member : group.members) {
+    Group& part = parts[headers[member.first].acquisition];
+    part.name = group.name + "\nacquisition " + headers[member.first].acquisition, part.plane = group.plane;
+    part.members.push_back(member);
+  }
+  std::vector<Group> split;
+  for (auto& [number, part] : parts) {
+    if (has_coinciding_slices(part.plane, part.members, headers)) return {std::move(group)};
+    split.push_back(std::move(part));
+  }
+  return split;
+}
+
+/// Returns the deepest folder that holds all files.
+fs::path common_folder(const std::vector<DicomFile>& files) {
+  fs::path common = files.front().path.parent_path();
+  for (const DicomFile& file : files) {
+    fs::path kept;
+    const fs::path folder = file.path.parent_path();
+    for (auto a = common.begin(), b = folder.begin(); a != common.end() && b != folder.end() && *a == *b; ++a, ++b)
+      kept /= *a;
+    common = kept;
+  }
+  return common;
+}
+
+DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& headers) {
+  DicomSeries series;
+  series.key = content_hash(group.name).substr(0, 12);
+  std::map<std::size_t, std::size_t> file_of;  // by header
+  for (const auto& [header, frame] : group.members) {
+    const auto [at, is_new] = file_of.try_emplace(header, series.files.size());
+    if (is_new) {
+      const DicomHeader& h = headers[header];
+      series.files.push_back({h.file, h.frames.size(), h.file_bytes, h.pixel_begin});
+    }
+    const DicomFrame& from = headers[header].frames[frame];
+    series.slices.push_back({.file = at->second,
+                             .frame = frame,
+                             .at = from.position.value_or(std::array<double, 3>{}),
+                             .slope = from.slope.value_or(1) == 0 ? 1 : from.slope.value_or(1),
+                             .intercept = from.intercept.value_or(0)});
+  }
+  series.folder = common_folder(series.files);
+  series.common = headers[group.members.front().first];
+  series.common.frames = {headers[group.members.front().first].frames[group.members.front().second]};
+  const bool all_placed = std::all_of(group.members.begin(), group.members.end(), [&](const auto& m) {
+    return headers[m.first].frames[m.second].position.has_value();
+  });
+  place_series(series, all_placed);
+  const bool lacks_uids = std::any_of(group.members.begin(), group.members.end(), [&](const auto& m) {
+    const DicomHeader& h = headers[m.first];
+    return h.sop_class.empty() || h.sop_instance.empty() || h.study.empty() || h.series.empty();
+  });
+  if (lacks_uids)
+    series.warning =
+        "W_UIDS its UIDs were removed or are incomplete: it is read, but an archive will not take back what refers to "
+        "it";
+  else if (series.common.modality == "CT" && !series.common.frames[0].slope)
+    series.warning = "W_RESCALE it has no RescaleSlope: stored values are taken as Hounsfield units";
+  return series;
+}
+
+}  // namespace
+
+DicomFolder sort_dicom_series(std::vector<DicomHeader> headers) {
+  std::sort(headers.begin(), headers.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+  DicomFolder found;
+  for (Group& group : group_slices(headers, found.left_out))
+    for (const Group& part : split_acquisitions(std::move(group), headers))
+      found.series.push_back(series_of(part, headers));
+  std::sort(found.series.begin(), found.series.end(),
+            [](const auto& a, const auto& b) { return std::tie(a.folder, a.key) < std::tie(b.folder, b.key); });
+  return found;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,161 @@
+#include "io/volume/dicom.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "io/dicom/dicom_pixels.h"
+#include "libcore/base/text.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSeriesMark = "#series=";
+
+/// Returns "ct_77dddbdf335a".
+std::string id_of(const DicomSeries& series) {
+  std::string modality = series.common.modality;
+  const bool plain = !modality.empty() && modality.size() <= 4 &&
+                     std::all_of(modality.begin(), modality.end(), [](unsigned char c) { return std::isalpha(c); });
+  std::transform(modality.begin(), modality.end(), modality.begin(), [](unsigned char c) { return std::tolower(c); });
+  return (plain ? modality : "series") + "_" + series.key;
+}
+
+std::optional<std::string> id_in(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with(kSeriesMark) ? std::optional(name.substr(kSeriesMark.size())) : std::nullopt;
+}
+
+fs::path address_of(const DicomSeries& series) { return series.folder / (std::string(kSeriesMark) + id_of(series)); }
+
+bool is_dicom(const fs::path& path) {
+  std::error_code error;
+  if (id_in(path)) return fs::is_directory(path.parent_path(), error);
+  return fs::is_directory(path, error) ? holds_dicom(path) : fs::is_regular_file(path, error) && looks_like_dicom(path);
+}
+
+/// Returns the one series of a folder. Errors: kInput when there are none or several.
+const DicomSeries& only_series(const DicomFolder& found, const fs::path& path) {
+  if (found.series.size() == 1) return found.series.front();
+  if (found.series.empty())
+    throw input_error(path, "holds no DICOM image",
+                      "check the path; localizers, structure sets and the like do not count", "E_SERIES");
+  std::string addresses;
+  constexpr std::size_t kMostShown = 8;
+  for (std::size_t i = 0; i < std::min(kMostShown, found.series.size()); ++i)
+    addresses += (i > 0 ? ", " : "") + address_of(found.series[i]).string();
+  throw input_error(path, "holds " + std::to_string(found.series.size()) + " series",
+                    "give one of them: " + addresses + (found.series.size() > kMostShown ? ", ..." : ""), "E_SERIES");
+}
+
+/// Returns the series of an address, a folder or a file.
+DicomSeries series_at(const fs::path& path) {
+  std::error_code error;
+  if (const auto id = id_in(path)) {
+    const auto found = find_dicom_series(path.parent_path());
+    for (const DicomSeries& series : found->series)
+      if (id_of(series) == *id) return series;
+    throw input_error(path, "is no series of that folder", "list its series: voxshard info FOLDER", "E_SERIES");
+  }
+  if (fs::is_directory(path, error)) return only_series(*find_dicom_series(path), path);
+  return only_series(sort_dicom_series({read_dicom_header(path)}), path);
+}
+
+/// Returns "1 localizer, 2 structure sets": what a folder holds beside series; may be empty.
+std::string left_out_text(const DicomFolder& found) {
+  std::vector<std::string> parts;
+  for (const auto& [kind, count] : found.left_out) parts.push_back(std::to_string(count) + " " + kind);
+  if (!found.unreadable.empty()) parts.push_back(std::to_string(found.unreadable.size()) + " unreadable");
+  return joined(parts, ", ");
+}
+
+FoundVolumes find_series(const fs::path& folder) {
+  const auto found = find_dicom_series(folder);
+  FoundVolumes volumes{.left_out = left_out_text(*found)};
+  for (const DicomSeries& series : found->series) volumes.volumes.push_back({id_of(series), address_of(series)});
+  return volumes;
+}
+
+Geometry geometry_of(const DicomGrid& grid) {
+  return {.size = grid.size, .origin = grid.origin, .spacing = grid.spacing, .direction = grid.direction};
+}
+
+VolumeInfo read_series_info(const fs::path& path) {
+  const DicomSeries series = series_at(path);
+  const DicomHeader& h = series.common;
+  VolumeInfo info;
+  info.geometry = geometry_of(series.grid);
+  info.orientation = orientation_code(info.geometry);
+  info.scalar_type = (h.is_signed ? "int" : "uint") + std::to_string(h.bits);
+  info.components = h.samples;
+  info.dimensions.assign(series.grid.size.begin(), series.grid.size.end());
+  info.slope = series.slices.front().slope, info.intercept = series.slices.front().intercept;
+  info.form_used =
+      "positions of " + std::to_string(series.slices.size()) + (series.slices.size() == 1 ? " slice" : " slices");
+  info.voxel_bytes = voxels_of(info.geometry) * (h.bits / 8) * h.samples;
+  for (const DicomFile& file : series.files) info.file_bytes += file.bytes;
+  info.compressed = h.compressed;
+  info.problem = series.problem, info.problem_code = series.problem_code;
+  info.readable = series.problem.empty();
+  info.warning = series.warning;
+  return info;
+}
+
+std::vector<fs::path> files_of_series(const fs::path& path) {
+  std::vector<fs::path> files;
+  for (const DicomFile& file : series_at(path).files) files.push_back(file.path);
+  return files;
+}
+
+/// Puts the slices of a series into a volume. `put` converts a value, or throws.
+template <class T, class Put>
+Volume read_voxels(const fs::path& path, DType dtype, Put put) {
+  const DicomSeries series = series_at(path);
+  const Geometry geometry = geometry_of(series.grid);
+  std::optional<Volume> volume;
+  // The voxels are allocated when the first file was decoded: a header alone may promise any size.
+  read_dicom_slices(series, [&](std::size_t z, std::span<const double> values) {
+    if (!volume) volume = Volume{geometry, Tensor(dtype, geometry.shape())};
+    T* out = volume->voxels.as<T>() + z * values.size();
+    for (std::size_t i = 0; i < values.size(); ++i) out[i] = put(values[i]);
+  });
+  return std::move(*volume);
+}
+
+Volume read_series(const fs::path& path, DType dtype) {
+  if (dtype == DType::kF32)
+    return read_voxels<float>(path, dtype, [&](double value) {
+      const auto hu = static_cast<float>(value);
+      if (!std::isfinite(hu))
+        throw input_error(path, "has voxels beyond 32-bit floats", "check its RescaleSlope and RescaleIntercept");
+      return hu;
+    });
+  return read_voxels<std::int32_t>(path, dtype, [&](double value) {
+    if (std::floor(value) != value || std::abs(value) > 2147483647.0)
+      throw input_error(path, "has voxels that are not integers",
+                        "a label map holds whole numbers: is this the image?");
+    return static_cast<std::int32_t>(value);
+  });
+}
+
+}  // namespace
+
+VolumeFormat dicom_format() {
+  return {
+      .name = "DICOM",
+      .endings = {},
+      .expected = "a DICOM file, a folder with the files of one series, or FOLDER/#series=ID as info lists them",
+      .matches = is_dicom,
+      .read_header = read_series_info,
+      .read = read_series,
+      .write = nullptr,
+      .check =
+          [](const fs::path& path) { read_dicom_slices(series_at(path), [](std::size_t, std::span<const double>) {}); },
+      .find = find_series,
+      .address_id = id_in,
+      .files = files_of_series};
+}
+
+}  // namespace voxshard

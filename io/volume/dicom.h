@@ -1,0 +1,22 @@
+// DICOM as a row of the table of volume formats: a file with one or more slices, or a series in a folder. A series is
+// addressed by the folder that holds its files and its id, as if it were a file there; a folder with one series stands
+// for it.
+//
+//   read_image("study/#series=ct_77dddbdf335a")      // one of several series below study
+//   read_image("study/ct")                           // the only one there
+//   volume_formats().rows ... .find("study")          // the addresses of all series, and what was left out
+//
+// Ids are made from UIDs by a hash: no name of a patient, a file or a folder is in them.
+#pragma once
+
+#include "io/volume/volume.h"
+
+namespace voxshard {
+
+/// Reads series through io/dicom, slope and intercept of each slice applied; writes nothing.
+/// Errors in addition to those of io/volume/volume.h, all kInput: E_SERIES for a folder with several series (the
+/// message lists their addresses), and those of place_series (io/dicom/dicom_grid.h) for series that are no regular
+/// volume.
+VolumeFormat dicom_format();
+
+}  // namespace voxshard

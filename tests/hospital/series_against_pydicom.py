@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Compares series that voxshard converts with what pydicom reads slice by slice.
+
+    python3 tests/hospital/series_against_pydicom.py build/release/bin/voxshard FOLDER...
+
+For each folder it asks `voxshard info --json` for the series, converts each, and compares every voxel (slope x stored +
+intercept, per slice) and the affine (ImagePositionPatient per slice, never SliceThickness) with pydicom's. Exit 0: all
+are equal, 1: some differ, 77: python3-pydicom, -nibabel or -numpy is missing. Debian: python3-pydicom python3-nibabel.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+try:
+    import nibabel
+    import numpy
+    import pydicom
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+
+def frames_of(path):
+    """Yields (position, orientation, spacing, values) of each frame of a file."""
+    data = pydicom.dcmread(path, force=True)
+    stored = data.pixel_array
+    if stored.ndim == 2:
+        stored = stored[None]
+    shared = data.get("SharedFunctionalGroupsSequence", [None])[0]
+    for index, frame in enumerate(stored):
+        own = data.PerFrameFunctionalGroupsSequence[index] if "PerFrameFunctionalGroupsSequence" in data else None
+
+        def value(group, name):
+            for groups in (own, shared):
+                if groups is not None and group in groups and name in groups[group][0]:
+                    return groups[group][0][name].value
+            return data.get(name)
+
+        position = numpy.array(value("PlanePositionSequence", "ImagePositionPatient"), float)
+        cosines = numpy.array(value("PlaneOrientationSequence", "ImageOrientationPatient"), float)
+        spacing = numpy.array(value("PixelMeasuresSequence", "PixelSpacing"), float)
+        slope = float(value("PixelValueTransformationSequence", "RescaleSlope") or 1)
+        intercept = float(value("PixelValueTransformationSequence", "RescaleIntercept") or 0)
+        yield position, cosines, spacing, slope * frame.astype(numpy.float64) + intercept
+
+
+def expected(files):
+    """Returns voxels (x, y, z) and the LPS affine of a series."""
+    frames = [frame for path in files for frame in frames_of(path)]
+    row, column = frames[0][1][:3], frames[0][1][3:]
+    normal = numpy.cross(row, column)
+    frames.sort(key=lambda frame: float(normal @ frame[0]))
+    affine = numpy.eye(4)
+    affine[:3, 0], affine[:3, 1] = row * frames[0][2][1], column * frames[0][2][0]
+    affine[:3, 3] = frames[0][0]
+    if len(frames) > 1:
+        affine[:3, 2] = (frames[-1][0] - frames[0][0]) / (len(frames) - 1)
+    return numpy.stack([frame[3].T for frame in frames], axis=2), affine, len(frames)
+
+
+def compare(voxshard, address, files):
+    with tempfile.TemporaryDirectory() as folder:
+        output = os.path.join(folder, "volume.nii")
+        run = subprocess.run([voxshard, "convert", address, "-o", output, "-q"], capture_output=True, text=True)
+        if run.returncode != 0:
+            return "refused: " + run.stderr.strip()
+        image = nibabel.load(output)
+        try:
+            voxels, affine, count = expected(files)
+        except Exception as error:  # pylint: disable=broad-except
+            return f"read by voxshard only; pydicom: {error}"
+        ours = numpy.asanyarray(image.dataobj, dtype=numpy.float64)
+        lps = numpy.diag([-1, -1, 1, 1]) @ image.affine
+        if count == 1:
+            lps[:3, 2] = affine[:3, 2] = 0  # one slice has no distance to another
+        if ours.shape != voxels.shape:
+            return f"DIFFERENT: {ours.shape} and {voxels.shape} voxels"
+        voxel_gap, affine_gap = numpy.abs(ours - voxels).max(), numpy.abs(lps - affine).max()
+        # Values are compared in f32, as written; headers of NIfTI-1 hold f32 numbers of some hundred mm.
+        word = "equal" if voxel_gap == 0 and affine_gap < 1e-3 else "DIFFERENT"
+        return f"{word}: {ours.shape}, voxels differ by {voxel_gap:g}, the affine by {affine_gap:.1e} mm"
+
+
+def main():
+    warnings.simplefilter("ignore")  # pydicom's, about odd headers
+    voxshard, folders = sys.argv[1], sys.argv[2:]
+    different = 0
+    for folder in folders:
+        run = subprocess.run([voxshard, "info", "--json", folder], capture_output=True, text=True)
+        report = json.loads(run.stdout)
+        for section in report["folders"]:
+            for volume in section["files"]:
+                name = volume["path"]
+                if not volume["readable"]:
+                    print(f"{name}: left out: {volume['problem']}")
+                    continue
+                text = compare(voxshard, name, volume["files"])
+                different += text.startswith("DIFFERENT")
+                print(f"{name}: {text}")
+    sys.exit(1 if different else 0)
+
+
+main()

@@ -1,0 +1,113 @@
+// DICOM files built element by element (explicit VR, little endian), so that what is read does not depend on a library
+// that writes.
+//
+//   write_bytes(dir.path() / "1.dcm", dicom_bytes({.position = {0, 0, 5}}, {1, 2, 3, 4}));
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace voxshard {
+
+struct DicomSpec {
+  std::string sop_class = "1.2.840.10008.5.1.4.1.1.2";  // CT image storage
+  std::string instance = "1.2.3.1", study = "1.2.3", series = "1.2.3.4";
+  std::string modality = "CT", image_type = "ORIGINAL\\PRIMARY\\AXIAL";
+  std::string kernel = "SOFT", thickness = "9", acquisition = "1", patient = "Planted^Name";
+  std::uint16_t rows = 2, columns = 2, samples = 1, bits = 16, is_signed = 1;
+  std::string colours = "MONOCHROME2";
+  std::optional<std::array<double, 3>> position = std::array<double, 3>{0, 0, 0};
+  std::optional<std::array<double, 6>> orientation = std::array<double, 6>{1, 0, 0, 0, 1, 0};
+  std::string pixel_spacing = "0.5\\0.75";  // between rows, between columns
+  std::string slope = "1", intercept = "-1024";
+};
+
+/// Appends elements in the order of their tags.
+class DicomWriter {
+ public:
+  void text(std::uint16_t group, std::uint16_t element, const char* vr, std::string value) {
+    if (value.size() % 2 == 1) value += std::strcmp(vr, "UI") == 0 ? '\0' : ' ';
+    add(group, element, vr, value);
+  }
+  void number(std::uint16_t group, std::uint16_t element, std::uint16_t value) {
+    add(group, element, "US", {reinterpret_cast<const char*>(&value), 2});
+  }
+  void words(std::uint16_t group, std::uint16_t element, const std::string& value) {
+    tag(group, element);
+    bytes_ += std::string("OW\0\0", 4);
+    put(static_cast<std::uint32_t>(value.size()));
+    bytes_ += value;
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  template <class T>
+  void put(T value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void tag(std::uint16_t group, std::uint16_t element) { put(group), put(element); }
+  void add(std::uint16_t group, std::uint16_t element, const char* vr, const std::string& value) {
+    tag(group, element);
+    bytes_ += vr;
+    put(static_cast<std::uint16_t>(value.size()));
+    bytes_ += value;
+  }
+  std::string bytes_;
+};
+
+template <std::size_t N>
+std::string decimals(const std::array<double, N>& values) {
+  std::string text;
+  for (const double value : values) {
+    char one[32];
+    std::snprintf(one, sizeof one, "%.10g", value);
+    text += (text.empty() ? "" : "\\") + std::string(one);
+  }
+  return text;
+}
+
+/// The bytes of a file with one slice; `stored` are its pixels, row by row.
+inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_t>& stored) {
+  DicomWriter meta;
+  meta.text(0x0002, 0x0002, "UI", s.sop_class);
+  meta.text(0x0002, 0x0003, "UI", s.instance);
+  meta.text(0x0002, 0x0010, "UI", "1.2.840.10008.1.2.1");
+  DicomWriter w;
+  w.text(0x0008, 0x0008, "CS", s.image_type);
+  w.text(0x0008, 0x0016, "UI", s.sop_class);
+  w.text(0x0008, 0x0018, "UI", s.instance);
+  w.text(0x0008, 0x0060, "CS", s.modality);
+  w.text(0x0010, 0x0010, "PN", s.patient);
+  w.text(0x0018, 0x0050, "DS", s.thickness);
+  w.text(0x0018, 0x1210, "SH", s.kernel);
+  w.text(0x0020, 0x000d, "UI", s.study);
+  w.text(0x0020, 0x000e, "UI", s.series);
+  w.text(0x0020, 0x0012, "IS", s.acquisition);
+  if (s.position) w.text(0x0020, 0x0032, "DS", decimals(*s.position));
+  if (s.orientation) w.text(0x0020, 0x0037, "DS", decimals(*s.orientation));
+  w.number(0x0028, 0x0002, s.samples);
+  w.text(0x0028, 0x0004, "CS", s.colours);
+  w.number(0x0028, 0x0010, s.rows);
+  w.number(0x0028, 0x0011, s.columns);
+  if (!s.pixel_spacing.empty()) w.text(0x0028, 0x0030, "DS", s.pixel_spacing);
+  w.number(0x0028, 0x0100, s.bits);
+  w.number(0x0028, 0x0101, s.bits);
+  w.number(0x0028, 0x0102, static_cast<std::uint16_t>(s.bits - 1));
+  w.number(0x0028, 0x0103, s.is_signed);
+  if (!s.intercept.empty()) w.text(0x0028, 0x1052, "DS", s.intercept);
+  if (!s.slope.empty()) w.text(0x0028, 0x1053, "DS", s.slope);
+  w.words(0x7fe0, 0x0010, {reinterpret_cast<const char*>(stored.data()), stored.size() * 2});
+  DicomWriter length;  // of the meta elements
+  std::string size(4, '\0');
+  const auto count = static_cast<std::uint32_t>(meta.bytes().size());
+  std::memcpy(size.data(), &count, 4);
+  length.text(0x0002, 0x0000, "UL", size);
+  return std::string(128, '\0') + "DICM" + length.bytes() + meta.bytes() + w.bytes();
+}
+
+}  // namespace voxshard
