@@ -5,7 +5,6 @@
 #include "apps/results.h"
 #include "apps/setting_args.h"
 #include "io/boxes/box_format.h"
-#include "io/volume/volume.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_convert.h"
 #include "pipelines/model_runs/model_spec.h"
@@ -15,7 +14,7 @@ namespace {
 
 struct Options {
   ConvertRequest request;
-  std::string to, size, labels = "one-hot", compression = "gzip";
+  std::string to, size, labels = "one-hot", compression = "gzip", irregular = "reject";
 };
 
 RunCommand add(CLI::App& app) {
@@ -53,8 +52,14 @@ RunCommand add(CLI::App& app) {
   app.add_option("--files", o->request.files, "Files that pictures are spread over")
       ->check(number_in({1, 99999}))
       ->capture_default_str();
+  app.add_option("--irregular-slices", o->irregular,
+                 "Of a DICOM series whose slices are missing, unevenly spaced or tilted: reject, or resample on an "
+                 "upright regular grid")
+      ->check(one_of({"reject", "resample"}))
+      ->capture_default_str();
   return [o](const Context& context) {
     ConvertRequest& request = o->request;
+    request.irregular = o->irregular == "resample" ? IrregularSlices::kResample : IrregularSlices::kReject;
     request.threads = context.threads;
     request.one_hot = o->labels == "one-hot";
     request.compressed = o->compression == "gzip";

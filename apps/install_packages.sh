@@ -8,7 +8,8 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build        # the build
   libinsighttoolkit5-dev       # ITK: NIfTI in and out
-  libgdcm-dev libgdcm-tools    # GDCM: DICOM in; ITK's CMake package names its tools
+  libdcmtk-dev libgdcm-dev      # DICOM: DCMTK parses, GDCM decodes pixels
+  libgdcm-tools                # ITK's CMake package names GDCM's tools
   libdnnl-dev                  # oneDNN: convolution and matrix products
   libhwy-dev                   # Highway: vectorised loops for several instruction sets
   libopencv-dev zlib1g-dev     # PNG; the check of .nii.gz

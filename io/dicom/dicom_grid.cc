@@ -50,10 +50,6 @@ std::optional<Plane> plane_of(const std::array<double, 6>& cosines) {
   return plane;
 }
 
-void refuse(DicomSeries& series, const char* code, const std::string& problem) {
-  series.problem_code = code, series.problem = problem;
-}
-
 /// "slices 12 and 13, at 40.00 mm and 55.00 mm": counted from 1 along the normal.
 std::string between(const DicomSeries& series, std::size_t first) {
   return "slices " + std::to_string(first + 1) + " and " + std::to_string(first + 2) + ", at " +
@@ -84,15 +80,15 @@ void refuse_irregular(DicomSeries& series, const std::vector<double>& steps) {
     }
   }
   if (whole && missing > 0)
-    return refuse(series, "E_GAP",
-                  "lacks " + std::to_string(missing) + (missing == 1 ? " slice" : " slices") +
-                      " where its spacing is " + mm(usual) + "; the first gap is between " +
-                      between(series, static_cast<std::size_t>(first)) + "; export the series again, whole");
+    return refuse_series(series, "E_GAP",
+                         "lacks " + std::to_string(missing) + (missing == 1 ? " slice" : " slices") +
+                             " where its spacing is " + mm(usual) + "; the first gap is between " +
+                             between(series, static_cast<std::size_t>(first)) + "; export the series again, whole");
   const auto widest = std::max_element(steps.begin(), steps.end());
-  refuse(series, "E_IRREGULAR",
-         "has slices at irregular distances, " + mm(sorted.front()) + " to " + mm(sorted.back()) +
-             ", the widest between " + between(series, static_cast<std::size_t>(widest - steps.begin())) +
-             "; choose a series with one spacing, or export it again");
+  refuse_series(series, "E_IRREGULAR",
+                "has slices at irregular distances, " + mm(sorted.front()) + " to " + mm(sorted.back()) +
+                    ", the widest between " + between(series, static_cast<std::size_t>(widest - steps.begin())) +
+                    "; choose a series with one spacing, or export it again");
 }
 
 /// Checks the positions of sorted slices, two or more, and sets the spacing of the grid.
@@ -101,21 +97,22 @@ void place_slices(DicomSeries& series, const Plane& plane) {
   const auto doubled = std::count_if(steps.begin(), steps.end(), [](double s) { return s < kCoincidingMm; });
   if (doubled > 0) {
     const auto at = std::find_if(steps.begin(), steps.end(), [](double s) { return s < kCoincidingMm; });
-    return refuse(series, "E_DOUBLED_SLICES",
-                  "has " + std::to_string(doubled) + (doubled == 1 ? " slice" : " slices") +
-                      " at a place where another one lies, the first at " +
-                      mm(series.slices[static_cast<std::size_t>(at - steps.begin())].along_mm) +
-                      "; are two series mixed? Keep one file for each place");
+    return refuse_series(series, "E_DOUBLED",
+                         "has " + std::to_string(doubled) + (doubled == 1 ? " slice" : " slices") +
+                             " at a place where another one lies, the first at " +
+                             mm(series.slices[static_cast<std::size_t>(at - steps.begin())].along_mm) +
+                             "; are two series mixed? Keep one file for each place");
   }
   const Vector way = minus(series.slices.back().at, series.slices.front().at);
   const double length = dot(way, plane.normal), count = static_cast<double>(steps.size());
   const double aside_x = dot(way, plane.row), aside_y = dot(way, plane.column);
   const double smaller_pixel = std::min(series.grid.spacing[0], series.grid.spacing[1]);
   if (const double aside = std::hypot(aside_x, aside_y); aside > std::max(kRoundingMm * 2, 0.1 * smaller_pixel))
-    return refuse(series, "E_TILT",
-                  "was scanned with a tilted gantry, or is sheared: its slices shift by " + mm(aside) + " over " +
-                      mm(length) + ", " + fixed_text(std::atan2(aside, length) * 180 / std::numbers::pi, 2) +
-                      " degrees; export it resampled on an upright grid");
+    return refuse_series(series, "E_TILT",
+                         "was scanned with a tilted gantry, or is sheared: its slices shift by " + mm(aside) +
+                             " over " + mm(length) + ", " +
+                             fixed_text(std::atan2(aside, length) * 180 / std::numbers::pi, 2) +
+                             " degrees; export it resampled on an upright grid");
   const double spacing = length / count, most = kRoundingMm + kRoundingOfSpacing * spacing;
   for (std::size_t i = 0; i < series.slices.size(); ++i) {
     const double place = series.slices.front().along_mm + spacing * static_cast<double>(i);
@@ -125,6 +122,10 @@ void place_slices(DicomSeries& series, const Plane& plane) {
 }
 
 }  // namespace
+
+void refuse_series(DicomSeries& series, const char* code, const std::string& problem) {
+  series.problem_code = code, series.problem = problem;
+}
 
 bool has_coinciding_slices(const DicomFrame& plane, const std::vector<std::pair<std::size_t, std::size_t>>& members,
                            const std::vector<DicomHeader>& headers) {
@@ -142,22 +143,23 @@ void place_series(DicomSeries& series, bool all_placed) {
   const DicomFrame& frame = series.common.frames[0];
   series.grid.size = {series.common.columns, series.common.rows, static_cast<std::int64_t>(series.slices.size())};
   if (series.common.samples != 1 || !series.common.colours.starts_with("MONOCHROME"))
-    return refuse(series, "E_READ",
-                  "holds " + (series.common.colours.empty() ? "colour" : plain_text(series.common.colours)) +
-                      " pixels (colour), expected one number per pixel; export a scalar series");
+    return refuse_series(series, "E_READ",
+                         "holds " + (series.common.colours.empty() ? "colour" : plain_text(series.common.colours)) +
+                             " pixels (colour), expected one number per pixel; export a scalar series");
   if (!frame.spacing || !(*std::min_element(frame.spacing->begin(), frame.spacing->end()) > 0))
-    return refuse(series, "E_SPACING",
-                  "has no usable PixelSpacing: how large its pixels are is not known; export it again");
+    return refuse_series(series, "E_SPACING",
+                         "has no usable PixelSpacing: how large its pixels are is not known; export it again");
   series.grid.spacing = {(*frame.spacing)[1], (*frame.spacing)[0], series.common.thickness_mm.value_or(1)};
   if (!frame.orientation || !all_placed)
-    return refuse(
+    return refuse_series(
         series, "E_POSITION",
         "has slices without ImagePositionPatient or ImageOrientationPatient: where they lie is not known; export "
         "it again");
   const auto plane = plane_of(*frame.orientation);
   if (!plane)
-    return refuse(series, "E_GEOMETRY",
-                  "has an ImageOrientationPatient that is not two unit vectors at a right angle; export it again");
+    return refuse_series(
+        series, "E_GEOMETRY",
+        "has an ImageOrientationPatient that is not two unit vectors at a right angle; export it again");
   for (DicomSlice& slice : series.slices) slice.along_mm = dot(slice.at, plane->normal);
   std::stable_sort(series.slices.begin(), series.slices.end(),
                    [](const auto& a, const auto& b) { return a.along_mm < b.along_mm; });

@@ -28,6 +28,7 @@ struct DicomFrame {
 
 struct DicomHeader {
   std::filesystem::path file;
+  bool whole = true;                                   // false: the file is cut or damaged behind what could be read
   std::string sop_class, sop_instance, study, series;  // UIDs; empty where the file has none
   std::string modality;                                // "CT"
   std::string kind;                                    // third value of the image type: "AXIAL", "LOCALIZER"
@@ -53,7 +54,8 @@ inline constexpr std::int64_t kMostDicomFrames = 65535;
 /// .ima, or has no ending, and by a first element that every data set may begin with. Reads 140 bytes.
 bool looks_like_dicom(const std::filesystem::path& path);
 
-/// Errors: kInput names the file that cannot be opened or read as DICOM, or whose header has impossible numbers.
+/// Errors: kInput names the file that cannot be opened, is no DICOM at all, or has an impossible number of frames. A
+/// file that is cut gives what could be read.
 DicomHeader read_dicom_header(const std::filesystem::path& path);
 
 }  // namespace voxshard

@@ -1,7 +1,7 @@
-// Keeps GDCM quiet: it writes warnings about every odd file to standard error, and names of files and patients with
-// them.
+// Keeps DCMTK and GDCM quiet: they write warnings about every odd file to standard error, and names of files and
+// patients with them.
 //
-//   const DicomLibrary library;     // in each function that calls GDCM
+//   const DicomLibrary library;     // in each function that calls one of them
 #pragma once
 
 namespace voxshard {

@@ -124,7 +124,7 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
     const auto [at, is_new] = file_of.try_emplace(header, series.files.size());
     if (is_new) {
       const DicomHeader& h = headers[header];
-      series.files.push_back({h.file, h.frames.size(), h.file_bytes, h.pixel_begin});
+      series.files.push_back({h.file, h.frames.size(), h.file_bytes});
     }
     const DicomFrame& from = headers[header].frames[frame];
     series.slices.push_back({.file = at->second,
@@ -140,6 +140,12 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
     return headers[m.first].frames[m.second].position.has_value();
   });
   place_series(series, all_placed);
+  const auto cut =
+      std::count_if(group.members.begin(), group.members.end(), [&](const auto& m) { return !headers[m.first].whole; });
+  if (cut > 0)
+    refuse_series(series, "E_READ",
+                  "has " + std::to_string(cut) + (cut == 1 ? " slice" : " slices") +
+                      " in files that are truncated or damaged; copy or export them again");
   const bool lacks_uids = std::any_of(group.members.begin(), group.members.end(), [&](const auto& m) {
     const DicomHeader& h = headers[m.first];
     return h.sop_class.empty() || h.sop_instance.empty() || h.study.empty() || h.series.empty();

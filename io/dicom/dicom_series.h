@@ -20,7 +20,6 @@ struct DicomFile {
   std::filesystem::path path;
   std::size_t frames = 1;  // those of other series included
   std::int64_t bytes = 0;
-  std::int64_t pixel_begin = -1;  // as in DicomHeader
 };
 
 /// The place of a slice in its file, and along the series.

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <system_error>
 
+#include "io/dicom/dicom_grid.h"
 #include "io/dicom/dicom_series.h"
 #include "io/files/file_error.h"
 #include "libcore/base/error.h"
@@ -57,6 +58,20 @@ Listing list_files(const fs::path& folder, const DicomWalk& walk) {
   return listing;
 }
 
+/// Refuses a series beside which a DICOM file lies that cannot be read at all: its first or last slice may be missing,
+/// which no distance shows.
+void refuse_beside(DicomSeries& series, const std::vector<std::pair<fs::path, std::string>>& unreadable) {
+  const auto beside = [&](const auto& file) {
+    return std::any_of(series.files.begin(), series.files.end(),
+                       [&](const DicomFile& own) { return own.path.parent_path() == file.first.parent_path(); });
+  };
+  const auto count = std::count_if(unreadable.begin(), unreadable.end(), beside);
+  if (count == 0 || !series.problem.empty()) return;
+  refuse_series(series, "E_READ",
+                "may lack slices: beside it lie " + std::to_string(count) +
+                    " DICOM files that cannot be read; copy them again, or move them away");
+}
+
 DicomFolder read_listed(const Listing& listing) {
   std::vector<DicomHeader> headers;
   std::vector<std::pair<fs::path, std::string>> unreadable;
@@ -69,6 +84,7 @@ DicomFolder read_listed(const Listing& listing) {
     }
   }
   DicomFolder found = sort_dicom_series(std::move(headers));
+  for (DicomSeries& series : found.series) refuse_beside(series, unreadable);
   found.unreadable = std::move(unreadable);
   return found;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "io/dicom/dicom_pixels.h"
+#include "io/dicom/series_resample.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -82,19 +83,40 @@ Geometry geometry_of(const DicomGrid& grid) {
   return {.size = grid.size, .origin = grid.origin, .spacing = grid.spacing, .direction = grid.direction};
 }
 
-VolumeInfo read_series_info(const fs::path& path) {
-  const DicomSeries series = series_at(path);
+/// Returns the series as it is read: with `irregular` kResample, one that can be resampled has no problem any more but
+/// a warning, and is read on `grid`.
+struct ReadableSeries {
+  DicomSeries series;
+  std::optional<DicomGrid> upright = {};  // none: the slices are voxels as they are
+  const DicomGrid& grid() const { return upright ? *upright : series.grid; }
+};
+ReadableSeries readable_series(const fs::path& path, IrregularSlices irregular) {
+  ReadableSeries readable{series_at(path)};
+  DicomSeries& series = readable.series;
+  if (irregular == IrregularSlices::kResample && can_be_resampled(series)) {
+    readable.upright = upright_grid(series);
+    series.warning = "W_RESAMPLED it " + series.problem.substr(0, series.problem.rfind(';')) +
+                     "; it is resampled on an upright regular grid";
+    series.problem.clear();
+  }
+  return readable;
+}
+
+VolumeInfo read_series_info(const fs::path& path, IrregularSlices irregular) {
+  const ReadableSeries readable = readable_series(path, irregular);
+  const DicomSeries& series = readable.series;
   const DicomHeader& h = series.common;
   VolumeInfo info;
-  info.geometry = geometry_of(series.grid);
+  info.geometry = geometry_of(readable.grid());
   info.orientation = orientation_code(info.geometry);
   info.scalar_type = (h.is_signed ? "int" : "uint") + std::to_string(h.bits);
   info.components = h.samples;
-  info.dimensions.assign(series.grid.size.begin(), series.grid.size.end());
+  info.dimensions.assign(info.geometry.size.begin(), info.geometry.size.end());
   info.slope = series.slices.front().slope, info.intercept = series.slices.front().intercept;
   info.form_used =
       "positions of " + std::to_string(series.slices.size()) + (series.slices.size() == 1 ? " slice" : " slices");
-  info.voxel_bytes = voxels_of(info.geometry) * (h.bits / 8) * h.samples;
+  // Slices that are resampled are held as f32 beside the volume: as if the file had such scalars.
+  info.voxel_bytes = voxels_of(info.geometry) * (readable.upright ? 4 : h.bits / 8) * h.samples;
   for (const DicomFile& file : series.files) info.file_bytes += file.bytes;
   info.compressed = h.compressed;
   info.problem = series.problem, info.problem_code = series.problem_code;
@@ -109,53 +131,69 @@ std::vector<fs::path> files_of_series(const fs::path& path) {
   return files;
 }
 
-/// Puts the slices of a series into a volume. `put` converts a value, or throws.
-template <class T, class Put>
-Volume read_voxels(const fs::path& path, DType dtype, Put put) {
-  const DicomSeries series = series_at(path);
-  const Geometry geometry = geometry_of(series.grid);
-  std::optional<Volume> volume;
-  // The voxels are allocated when the first file was decoded: a header alone may promise any size.
-  read_dicom_slices(series, [&](std::size_t z, std::span<const double> values) {
-    if (!volume) volume = Volume{geometry, Tensor(dtype, geometry.shape())};
-    T* out = volume->voxels.as<T>() + z * values.size();
-    for (std::size_t i = 0; i < values.size(); ++i) out[i] = put(values[i]);
-  });
-  return std::move(*volume);
+float image_value(const fs::path& path, double value) {
+  const auto hu = static_cast<float>(value);
+  if (!std::isfinite(hu))
+    throw input_error(path, "has voxels beyond 32-bit floats", "check its RescaleSlope and RescaleIntercept");
+  return hu;
 }
 
-Volume read_series(const fs::path& path, DType dtype) {
-  if (dtype == DType::kF32)
-    return read_voxels<float>(path, dtype, [&](double value) {
-      const auto hu = static_cast<float>(value);
-      if (!std::isfinite(hu))
-        throw input_error(path, "has voxels beyond 32-bit floats", "check its RescaleSlope and RescaleIntercept");
-      return hu;
-    });
-  return read_voxels<std::int32_t>(path, dtype, [&](double value) {
-    if (std::floor(value) != value || std::abs(value) > 2147483647.0)
-      throw input_error(path, "has voxels that are not integers",
-                        "a label map holds whole numbers: is this the image?");
-    return static_cast<std::int32_t>(value);
+/// Labels pass through f32, which holds whole numbers up to 2^24.
+float label_value(const fs::path& path, double value) {
+  constexpr double kMost = 1 << 24;
+  if (std::floor(value) != value || std::abs(value) > kMost)
+    throw input_error(path, "has voxels that are not integers, or beyond 2^24",
+                      "a label map holds small whole numbers: is this the image?");
+  return static_cast<float>(value);
+}
+
+/// Returns the slices as they are, (slices, rows, columns) f32.
+Tensor read_stack(const DicomSeries& series, const fs::path& path, bool label) {
+  std::optional<Tensor> stack;
+  // Nothing is allocated before the first file was decoded: a header alone may promise any size.
+  read_dicom_slices(series, [&](std::size_t z, std::span<const double> values) {
+    if (!stack) stack.emplace(DType::kF32, geometry_of(series.grid).shape());
+    float* out = stack->as<float>() + z * values.size();
+    for (const double value : values) *out++ = label ? label_value(path, value) : image_value(path, value);
   });
+  return std::move(*stack);
+}
+
+Volume read_series(const fs::path& path, DType dtype, IrregularSlices irregular) {
+  const ReadableSeries readable = readable_series(path, irregular);
+  const bool label = dtype == DType::kI32;
+  Volume volume{geometry_of(readable.grid()), read_stack(readable.series, path, label)};
+  if (readable.upright) {
+    Tensor voxels(DType::kF32, volume.geometry.shape());
+    const auto span_of = [](Tensor& t) { return std::span(t.as<float>(), static_cast<std::size_t>(t.count())); };
+    resample_slices(readable.series, span_of(volume.voxels), *readable.upright,
+                    label ? SliceSampling::kNearest : SliceSampling::kLinear, span_of(voxels));
+    volume.voxels = std::move(voxels);
+  }
+  if (!label) return volume;
+  Tensor labels(DType::kI32, volume.geometry.shape());
+  std::transform(volume.voxels.as<float>(), volume.voxels.as<float>() + labels.count(), labels.as<std::int32_t>(),
+                 [](float value) { return static_cast<std::int32_t>(value); });
+  return {volume.geometry, std::move(labels)};
 }
 
 }  // namespace
 
-VolumeFormat dicom_format() {
-  return {
-      .name = "DICOM",
-      .endings = {},
-      .expected = "a DICOM file, a folder with the files of one series, or FOLDER/#series=ID as info lists them",
-      .matches = is_dicom,
-      .read_header = read_series_info,
-      .read = read_series,
-      .write = nullptr,
-      .check =
-          [](const fs::path& path) { read_dicom_slices(series_at(path), [](std::size_t, std::span<const double>) {}); },
-      .find = find_series,
-      .address_id = id_in,
-      .files = files_of_series};
+VolumeFormat dicom_format(IrregularSlices irregular) {
+  return {.name = "DICOM",
+          .endings = {},
+          .expected = "a DICOM file, a folder with the files of one series, or FOLDER/#series=ID as info lists them",
+          .matches = is_dicom,
+          .read_header = [=](const fs::path& path) { return read_series_info(path, irregular); },
+          .read = [=](const fs::path& path, DType dtype) { return read_series(path, dtype, irregular); },
+          .write = nullptr,
+          .check =
+              [=](const fs::path& path) {
+                read_dicom_slices(readable_series(path, irregular).series, [](std::size_t, std::span<const double>) {});
+              },
+          .find = find_series,
+          .address_id = id_in,
+          .files = files_of_series};
 }
 
 }  // namespace voxshard

@@ -17,6 +17,8 @@ namespace voxshard {
 /// Errors in addition to those of io/volume/volume.h, all kInput: E_SERIES for a folder with several series (the
 /// message lists their addresses), and those of place_series (io/dicom/dicom_grid.h) for series that are no regular
 /// volume.
-VolumeFormat dicom_format();
+///   irregular  kResample reads series with E_GAP, E_IRREGULAR and E_TILT on an upright regular grid
+///   (series_resample.h)
+VolumeFormat dicom_format(IrregularSlices irregular = IrregularSlices::kReject);
 
 }  // namespace voxshard

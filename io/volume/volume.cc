@@ -45,8 +45,12 @@ Volume read_as(DType dtype, const fs::path& path, const VolumeFormats& formats) 
 }  // namespace
 
 const VolumeFormats& volume_formats() {
-  static const VolumeFormats kFormats = {.rows = {nifti_format(), dicom_format()}};
+  static const VolumeFormats kFormats = volume_formats_with(IrregularSlices::kReject);
   return kFormats;
+}
+
+VolumeFormats volume_formats_with(IrregularSlices irregular) {
+  return {.rows = {nifti_format(), dicom_format(irregular)}};
 }
 
 Volume read_image(const fs::path& path, const VolumeFormats& formats) { return read_as(DType::kF32, path, formats); }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,22 +67,22 @@ struct VolumeFormat {
   const char* name;                  // "NIfTI"
   std::vector<const char*> endings;  // of files that are written and looked for in folders; new files get the last
   const char* expected;              // names that are read, for messages: ".nii, .nii.gz, or a .hdr/.img pair"
-  bool (*matches)(const std::filesystem::path& path);  // true when the name is one of this format
+  std::function<bool(const std::filesystem::path& path)> matches;  // true when the name is one of this format
   /// Errors: kInput for files without a usable header; the reason why `read` would refuse a file is in `problem`.
-  VolumeInfo (*read_header)(const std::filesystem::path& path);
+  std::function<VolumeInfo(const std::filesystem::path& path)> read_header;
   /// `dtype`: kF32 for an image, kI32 for a label map. Errors: as read_image and read_label.
-  Volume (*read)(const std::filesystem::path& path, DType dtype);
+  std::function<Volume(const std::filesystem::path& path, DType dtype)> read;
   /// Writes atomically; the same volume gives the same bytes. Errors: as write_volume. Null: the format is only read.
-  void (*write)(const std::filesystem::path& path, const Volume& volume, DiskType type);
+  std::function<void(const std::filesystem::path& path, const Volume& volume, DiskType type)> write;
   /// Reads every byte that `read` needs, without keeping it. Errors: as read. Null: the format has no check but `read`.
-  void (*check)(const std::filesystem::path& path) = nullptr;
+  std::function<void(const std::filesystem::path& path)> check = nullptr;
   /// Finds the volumes of a folder and the folders in it. Null: `endings` tell them. Errors: kInput.
-  FoundVolumes (*find)(const std::filesystem::path& folder) = nullptr;
+  std::function<FoundVolumes(const std::filesystem::path& folder)> find = nullptr;
   /// Returns the id in the address of a volume that is no file of its own, from its name alone; none for other paths.
   /// Null: there are no such volumes.
-  std::optional<std::string> (*address_id)(const std::filesystem::path& path) = nullptr;
+  std::function<std::optional<std::string>(const std::filesystem::path& path)> address_id = nullptr;
   /// Returns all files that `read` reads. Null: the file itself. Errors: as read_header.
-  std::vector<std::filesystem::path> (*files)(const std::filesystem::path& path) = nullptr;
+  std::function<std::vector<std::filesystem::path>(const std::filesystem::path& path)> files = nullptr;
 };
 
 /// The formats that are read, and the limits on their volumes.
@@ -89,8 +90,14 @@ struct VolumeFormats {
   std::vector<VolumeFormat> rows;  // in the order in which they are tried
   VolumeLimits limits = {};
 };
+/// What becomes of a DICOM series whose slices are no regular volume: missing, at irregular distances, or with a tilted
+/// gantry.
+enum class IrregularSlices : std::uint8_t { kReject, kResample };
+
 /// Returns all formats that this build knows.
 const VolumeFormats& volume_formats();
+/// The same, with another choice about irregular slices than to reject them.
+VolumeFormats volume_formats_with(IrregularSlices irregular);
 
 /// Reads an image as f32, in Hounsfield units.
 /// Errors: kInput names the file, what is wrong and what to do: missing, empty, truncated, damaged, of no known format,

@@ -26,7 +26,8 @@ ConvertTo convert_direction(const fs::path& input, const fs::path& output) {
 }
 
 TaskReport run_convert(const ConvertRequest& request, ConvertTo to, Progress& progress) {
-  if (to == ConvertTo::kVolume) return convert_volume(request.input, request.output);
+  if (to == ConvertTo::kVolume)
+    return convert_volume(request.input, request.output, volume_formats_with(request.irregular));
   if (to == ConvertTo::kClasses) return classes_from_boxes(request, progress);
   return to == ConvertTo::kFolder ? convert_from_records(request, progress) : convert_to_records(request, progress);
 }

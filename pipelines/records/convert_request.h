@@ -7,6 +7,7 @@
 #include <string>
 
 #include "io/records/record_file.h"
+#include "io/volume/volume.h"
 #include "libcore/tensor/shape.h"
 
 namespace voxshard {
@@ -18,6 +19,7 @@ struct ConvertRequest {
   bool compressed = true;  // for records of volumes; images are never compressed again: PNG and JPEG already are
   int files = 1;           // number of files for the records of images
   int threads = 1;
+  IrregularSlices irregular = IrregularSlices::kReject;  // of one volume
 };
 
 }  // namespace voxshard

@@ -21,12 +21,12 @@ DiskType type_of(const Volume& volume) {
 
 }  // namespace
 
-TaskReport convert_volume(const fs::path& input, const fs::path& output) {
+TaskReport convert_volume(const fs::path& input, const fs::path& output, const VolumeFormats& formats) {
   std::error_code error;
   if (fs::equivalent(input, output, error)) throw output_error(output, "it is the input", "give another name");
-  const VolumeInfo info = read_volume_info(input);
+  const VolumeInfo info = read_volume_info(input, formats);
   if (!info.readable) throw Error(ErrorKind::kInput, "[input] " + input.string() + ": " + info.problem);
-  const Volume volume = read_image(input);
+  const Volume volume = read_image(input, formats);
   const DiskType type = type_of(volume);
   write_volume(output, volume, type);
   const Geometry& g = volume.geometry;

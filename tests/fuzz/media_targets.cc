@@ -7,10 +7,12 @@
 #include "io/video/select.h"
 #include "io/video/video_reader.h"
 #include "io/video/video_writer.h"
+#include "io/volume/dicom.h"
 #include "io/volume/mapped_volume.h"
 #include "io/volume/volume.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/io/dicom_files.h"
 #include "tests/scratch_folder.h"
 
 namespace voxshard {
@@ -73,6 +75,21 @@ std::string small_volume(const std::string& name, DiskType type) {
       volume.voxels.as<float>()[i] = static_cast<float>(i);
   }
   return written(name, [&](const fs::path& path) { write_volume(path, volume, type); });
+}
+
+/// Reads a DICOM file as `info` and the commands do: its header, its series, and its pixels.
+void dicom(std::string_view bytes) {
+  const fs::path path = scratch_file("slice.dcm", bytes);
+  const VolumeInfo info = read_volume_info(path, {.rows = {dicom_format(IrregularSlices::kResample)}});
+  if (!info.readable || voxels_of(info.geometry) > (std::int64_t{1} << 22)) return;
+  const Volume volume = read_image(path);
+  ensure(same_geometry(info.geometry, volume.geometry, 0), "a volume lies where its header says");
+}
+/// Returns small files in several transfer syntaxes, and one that needs none of the test data.
+Seeds dicom_seeds() {
+  Seeds seeds = {dicom_bytes({}, {1, 2, 3, 4})};
+  append(seeds, data_seeds("dicom_tricky", {".dcm"}, 40'000));
+  return seeds;
 }
 
 Seeds nifti_seeds() {
@@ -231,6 +248,7 @@ Seeds video_seeds() {
 std::vector<FuzzTarget> media_targets() {
   return {{"idx", idx_seeds, idx},
           {"nifti", nifti_seeds, nifti},
+          {"dicom", dicom_seeds, dicom},
           {"nifti_gz", nifti_gz_seeds, nifti_gz},
           {"nifti_pair", nifti_pair_seeds, nifti_pair},
           {"mapped", nifti_seeds, mapped},

@@ -78,7 +78,7 @@ def compare(voxshard, address, files):
             lps[:3, 2] = affine[:3, 2] = 0  # one slice has no distance to another
         if ours.shape != voxels.shape:
             return f"DIFFERENT: {ours.shape} and {voxels.shape} voxels"
-        voxel_gap, affine_gap = numpy.abs(ours - voxels).max(), numpy.abs(lps - affine).max()
+        voxel_gap, affine_gap = numpy.abs(ours - voxels.astype(numpy.float32)).max(), numpy.abs(lps - affine).max()
         # Values are compared in f32, as written; headers of NIfTI-1 hold f32 numbers of some hundred mm.
         word = "equal" if voxel_gap == 0 and affine_gap < 1e-3 else "DIFFERENT"
         return f"{word}: {ours.shape}, voxels differ by {voxel_gap:g}, the affine by {affine_gap:.1e} mm"

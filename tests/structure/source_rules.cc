@@ -215,7 +215,7 @@ std::vector<std::string> heavy_header_complaints(const SourceFile& file) {
   if (!file.path.ends_with(".h")) return {};
   return pattern_complaints(
       file,
-      R"rx(#\s*include\s*<(itk|opencv2|CLI/|oneapi/|dnnl|toml\+\+|libav|libsw|yaml-cpp/yaml|google/protobuf|tf_example))rx",
+      R"rx(#\s*include\s*<(itk|gdcm|dcmtk|opencv2|CLI/|oneapi/|dnnl|toml\+\+|libav|libsw|yaml-cpp/yaml|google/protobuf|tf_example))rx",
       "heavy libraries stay out of headers");
 }
 

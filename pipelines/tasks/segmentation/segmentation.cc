@@ -10,27 +10,13 @@
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
+#include "pipelines/tasks/segmentation/volume_reading.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-/// The limits on files that are read, the same for prepare and predict.
-std::vector<Setting> limit_settings(VolumeLimits& limits) {
-  const std::string group = "Limits";
-  return {{"most-voxels",
-           "Voxels of a volume, and of what it is resampled to; more is left out with E_SIZE",
-           group,
-           &limits.most_voxels,
-           {{1, 0x1p40}}},
-          {"most-inflation",
-           "Bytes that one byte of a .gz may unpack to, asked of what unpacks to more than 1 GiB",
-           group,
-           &limits.most_inflation,
-           {{1, 1e6}}}};
-}
 
 std::vector<Setting> prepare_settings(PrepareOptions& o) {
   std::vector<Setting> settings = {
@@ -119,7 +105,7 @@ class Segmentation : public Task {
     return {.demo_cases = "12 volumes",
             .demo_test_cases = "4 volumes",
             .training_data = "Folder that voxshard prepare wrote",
-            .inputs = "An image, or a folder of images",
+            .inputs = "An image, a folder of images, or a DICOM file, series or folder of series",
             .outputs = "Folder to write label maps to",
             .predicted = "predictions",
             .predictions = "Folder of predicted label maps",
@@ -132,7 +118,7 @@ class Segmentation : public Task {
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
     if (command == TaskCommand::kPrepare) return prepare_settings(options.of<PrepareOptions>());
-    if (command == TaskCommand::kPredict) return limit_settings(options.of<VolumeLimits>());
+    if (command == TaskCommand::kPredict) return prediction_settings(options.of<VolumeReading>());
     if (command == TaskCommand::kTrain) return training_settings(options.of<VolumeTaskOptions>());
     if (command == TaskCommand::kEvaluate)
       return evaluation_settings(options.of<EvaluateLabelsOptions>(), options.of<EvaluateRunOptions>());
@@ -205,7 +191,9 @@ class Segmentation : public Task {
 
   PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
     PredictOptions o = options;
-    o.formats.limits = options.task.of<VolumeLimits>();
+    const auto& reading = options.task.of<VolumeReading>();
+    if (reading.irregular != IrregularSlices::kReject) o.formats = volume_formats_with(reading.irregular);
+    o.formats.limits = reading.limits;
     o.formats.limits.memory_bytes = context.budget_bytes();
     return predict_volumes(o, std::move(run), context);
   }

@@ -86,8 +86,7 @@ TEST(DicomSeries, MissingSlicesAreCountedAndTheirPlaceIsNamed) {
 }
 
 TEST(DicomSeries, DoubledSlicesAreRefused) {
-  expect_refused(slices({0, 5, 5, 10}), "E_DOUBLED_SLICES",
-                 "1 slice at a place where another one lies, the first at 5.00 mm");
+  expect_refused(slices({0, 5, 5, 10}), "E_DOUBLED", "1 slice at a place where another one lies, the first at 5.00 mm");
 }
 
 TEST(DicomSeries, IrregularDistancesAreRefusedWithTheirRange) {

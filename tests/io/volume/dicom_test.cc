@@ -100,8 +100,15 @@ TEST(DicomVolume, PixelsThatAreCutAreNoticedWithoutReadingFurther) {
   write_series(dir.path(), 2);
   const std::string whole = read_bytes(dir.path() / "1.dcm");
   write_bytes(dir.path() / "1.dcm", whole.substr(0, whole.size() - 4));
-  expect_error(ErrorKind::kInput, "holds 4 of the 8 bytes of its pixels", [&] { read_image(dir.path()); });
-  EXPECT_FALSE(check_volume(dir.path()).readable);
+  expect_error(ErrorKind::kInput, "1 slice in files that are truncated", [&] { read_image(dir.path()); });
+  EXPECT_FALSE(read_volume_info(dir.path()).readable) << "its last slice would be missing without a word";
+}
+
+TEST(DicomVolume, AFileOfWhichNothingIsReadMayBeASliceOfItsNeighbours) {
+  ScratchFolder dir;
+  write_series(dir.path(), 2);
+  write_bytes(dir.path() / "3.dcm", std::string(128, '\0') + "DICM and nothing more");
+  expect_error(ErrorKind::kInput, "may lack slices", [&] { read_image(dir.path()); });
 }
 
 TEST(DicomVolume, AHeaderThatPromisesMoreThanTheFileHoldsAllocatesNothing) {

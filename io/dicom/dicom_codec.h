@@ -1,0 +1,30 @@
+// Decodes compressed pixels: RLE, JPEG (baseline, extended, lossless), JPEG-LS and JPEG 2000, through GDCM.
+//
+//   std::vector<char> values = decode_dicom_pixels({.syntax = "1.2.840.10008.1.2.4.70", .columns = 512, ...},
+//   fragments);
+//
+// Called by dicom_pixels.cc.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace voxshard {
+
+struct CompressedPixels {
+  std::filesystem::path path;  // for messages
+  std::string syntax;          // UID of the transfer syntax
+  std::int64_t columns = 0, rows = 0, frames = 1;
+  int bits = 16, bits_stored = 16, high_bit = 15;
+  bool is_signed = false;
+  std::string colours;  // photometric interpretation
+};
+
+/// Returns the stored values of all frames, in this machine's byte order.
+///   fragments  in the order of the file, one or more for each frame
+/// Errors: kInput for pixels that cannot be decoded, or whose sign is not that of the header.
+std::vector<char> decode_dicom_pixels(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments);
+
+}  // namespace voxshard

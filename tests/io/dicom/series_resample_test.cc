@@ -1,0 +1,125 @@
+// Irregular and tilted series on upright grids: Gaussian spheres keep their place.
+#include "io/dicom/series_resample.h"
+
+#include <cmath>
+
+#include "io/volume/dicom.h"
+#include "io/volume/volume.h"
+#include "tests/io/dicom_files.h"
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+using Vector = std::array<double, 3>;
+
+/// Brightness at a place in the world, mm: three Gaussian spheres in air.
+constexpr std::array<Vector, 3> kCentres = {{{20, 22, 18}, {44, 30, 30}, {30, 46, 42}}};
+constexpr std::array<double, 3> kWidthsMm = {6, 8, 10};  // full width at half maximum
+double brightness(const Vector& at) {
+  double sum = -1000;
+  for (std::size_t s = 0; s < kCentres.size(); ++s) {
+    double square = 0;
+    for (std::size_t a = 0; a < 3; ++a) square += (at[a] - kCentres[s][a]) * (at[a] - kCentres[s][a]);
+    const double sigma = kWidthsMm[s] / 2.3548;
+    sum += 2000 * std::exp(-square / (2 * sigma * sigma));
+  }
+  return sum;
+}
+
+/// Writes slices of 64 x 64 pixels of 1 mm whose first voxels lie at these places.
+void write_scan(const fs::path& folder, const std::vector<Vector>& places) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    DicomSpec spec{.instance = "1.2.3.9." + std::to_string(i)};
+    spec.rows = spec.columns = 64, spec.pixel_spacing = "1\\1", spec.position = places[i], spec.intercept = "0";
+    std::vector<std::int16_t> pixels;
+    for (int y = 0; y < 64; ++y)
+      for (int x = 0; x < 64; ++x)
+        pixels.push_back(
+            static_cast<std::int16_t>(std::lround(brightness({places[i][0] + x, places[i][1] + y, places[i][2]}))));
+    write_bytes(folder / std::to_string(i), dicom_bytes(spec, pixels));
+  }
+}
+
+/// Expects each sphere where it was put: the centroid of the brightness within 1.5 widths of its centre.
+void expect_spheres(const Volume& volume) {
+  const auto& g = volume.geometry;
+  for (std::size_t s = 0; s < kCentres.size(); ++s) {
+    double mass = 0;
+    Vector sum{};
+    const float* hu = volume.voxels.as<float>();
+    for (std::int64_t z = 0; z < g.size[2]; ++z)
+      for (std::int64_t y = 0; y < g.size[1]; ++y)
+        for (std::int64_t x = 0; x < g.size[0]; ++x, ++hu) {
+          const auto at = g.world({static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)});
+          double square = 0;
+          for (std::size_t a = 0; a < 3; ++a) square += (at[a] - kCentres[s][a]) * (at[a] - kCentres[s][a]);
+          if (square > 2.25 * kWidthsMm[s] * kWidthsMm[s]) continue;
+          const double light = static_cast<double>(*hu) + 1000;
+          mass += light;
+          for (std::size_t a = 0; a < 3; ++a) sum[a] += light * at[a];
+        }
+    for (std::size_t a = 0; a < 3; ++a)
+      EXPECT_NEAR(sum[a] / mass, kCentres[s][a], 0.1) << "sphere " << s << ", axis " << a;
+  }
+}
+
+/// Expects the scan to be refused with `code`, and its spheres at their places when it is resampled.
+void expect_mended(const std::vector<Vector>& places, const char* code) {
+  ScratchFolder dir;
+  write_scan(dir.path(), places);
+  EXPECT_EQ(read_volume_info(dir.path()).problem_code, code);
+  EXPECT_THROW(read_image(dir.path()), Error);
+  const VolumeFormats mending = volume_formats_with(IrregularSlices::kResample);
+  const VolumeInfo info = read_volume_info(dir.path(), mending);
+  EXPECT_TRUE(info.readable);
+  EXPECT_THAT(info.warning, HasSubstr("W_RESAMPLED"));
+  const Volume volume = read_image(dir.path(), mending);
+  EXPECT_TRUE(same_geometry(volume.geometry, info.geometry, 0));
+  expect_spheres(volume);
+}
+
+std::vector<Vector> upright(const std::vector<double>& z) {
+  std::vector<Vector> places;
+  for (const double one : z) places.push_back({0, 0, one});
+  return places;
+}
+
+TEST(SeriesResample, ARegularScanKeepsItsSpheres) {
+  ScratchFolder dir;
+  std::vector<double> z;
+  for (int i = 0; i < 31; ++i) z.push_back(2 * i);
+  write_scan(dir.path(), upright(z));
+  expect_spheres(read_image(dir.path()));
+}
+
+TEST(SeriesResample, IrregularDistancesAreMended) {
+  std::vector<double> z = {0};
+  while (z.back() < 60) z.push_back(z.back() + (z.size() % 3 == 0 ? 1.5 : 2.25));
+  expect_mended(upright(z), "E_IRREGULAR");
+}
+
+TEST(SeriesResample, AMissingSliceIsInterpolated) {
+  std::vector<double> z;
+  for (int i = 0; i < 31; ++i)
+    if (i != 3) z.push_back(2 * i);  // beside the spheres: within one, 4 mm between slices cut off its top
+  expect_mended(upright(z), "E_GAP");
+}
+
+TEST(SeriesResample, ATiltedGantryIsStraightened) {
+  std::vector<Vector> places;
+  for (int i = 0; i < 31; ++i) places.push_back({0, -8 + 0.5 * i, 2.0 * i});  // 14 degrees
+  expect_mended(places, "E_TILT");
+}
+
+TEST(SeriesResample, TheGridHoldsAllPixelsOfATiltedScan) {
+  ScratchFolder dir;
+  write_scan(dir.path(), {{0, 0, 0}, {0, 3, 2}, {0, 6, 4}});
+  const Volume volume = read_image(dir.path(), volume_formats_with(IrregularSlices::kResample));
+  EXPECT_THAT(volume.geometry.size, testing::ElementsAre(64, 70, 3));
+  EXPECT_THAT(volume.geometry.origin, testing::ElementsAre(0, 0, 0));
+}
+
+}  // namespace
+}  // namespace voxshard
