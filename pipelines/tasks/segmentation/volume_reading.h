@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
-#include "pipelines/settings/setting.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

@@ -144,7 +144,7 @@ TEST(DicomVolume, LabelsAreWholeNumbers) {
 }
 
 // Real files. Numbers: python3-pydicom 2.3.1 (Debian 12), ImagePositionPatient sorted, slope x pixel_array + intercept;
-// tests/hospital/series_against_pydicom.py compares every voxel.
+// tests/hospital/series_against_others.py compares every voxel.
 
 TEST(DicomVolume, ARealHeadWhoseFilesAreOutOfOrder) {
   const fs::path folder = test_data() / "dicom_tricky" / "dcm_qa_ct_philips";

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Compares series that voxshard converts with what pydicom reads slice by slice.
+"""Compares series that voxshard converts with what other programs read.
 
-    python3 tests/hospital/series_against_pydicom.py build/release/bin/voxshard FOLDER...
+    python3 tests/hospital/series_against_others.py build/release/bin/voxshard FOLDER...
 
 For each folder it asks `voxshard info --json` for the series, converts each, and compares every voxel (slope x stored +
-intercept, per slice) and the affine (ImagePositionPatient per slice, never SliceThickness) with pydicom's. Exit 0: all
-are equal, 1: some differ, 77: python3-pydicom, -nibabel or -numpy is missing. Debian: python3-pydicom python3-nibabel.
+intercept, per slice) and the affine (ImagePositionPatient per slice, never SliceThickness) with pydicom's; where
+dcm2niix and plastimatch are installed and read the series, also with theirs, both turned to the same orientation. Exit 0:
+all are equal to pydicom's, 1: some differ, 77: python3-pydicom, -nibabel or -numpy is missing.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,6 +63,38 @@ def expected(files):
     return numpy.stack([frame[3].T for frame in frames], axis=2), affine, len(frames)
 
 
+def nifti_of(program, files, folder):
+    """Lets another program convert files; returns an image, or the reason why there is none."""
+    source = os.path.join(folder, "source")
+    os.makedirs(source, exist_ok=True)
+    for index, path in enumerate(files):
+        link = os.path.join(source, f"{index}.dcm")
+        if not os.path.lexists(link):
+            os.symlink(os.path.abspath(path), link)
+    target = os.path.join(folder, program)
+    os.makedirs(target)
+    command = {
+        "dcm2niix": ["dcm2niix", "-z", "n", "-b", "n", "-f", "out", "-o", target, source],
+        "plastimatch": ["plastimatch", "convert", "--input", source, "--output-img", os.path.join(target, "out.nii")],
+    }[program]
+    subprocess.run(command, capture_output=True, check=False)
+    found = [name for name in os.listdir(target) if name.endswith(".nii")]
+    return nibabel.load(os.path.join(target, found[0])) if len(found) == 1 else f"{len(found)} volumes"
+
+
+def against(program, ours, files, folder):
+    if shutil.which(program) is None:
+        return f"{program} is not installed"
+    theirs = nifti_of(program, files, folder)
+    if isinstance(theirs, str):
+        return f"{program}: {theirs}"
+    a, b = nibabel.as_closest_canonical(ours), nibabel.as_closest_canonical(theirs)
+    if a.shape != b.shape:
+        return f"{program}: {b.shape} voxels"
+    gap = numpy.abs(a.get_fdata() - b.get_fdata()).max()
+    return f"{program}: voxels differ by {gap:g}, the affine by {numpy.abs(a.affine - b.affine).max():.1e} mm"
+
+
 def compare(voxshard, address, files):
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "volume.nii")
@@ -81,7 +115,11 @@ def compare(voxshard, address, files):
         voxel_gap, affine_gap = numpy.abs(ours - voxels.astype(numpy.float32)).max(), numpy.abs(lps - affine).max()
         # Values are compared in f32, as written; headers of NIfTI-1 hold f32 numbers of some hundred mm.
         word = "equal" if voxel_gap == 0 and affine_gap < 1e-3 else "DIFFERENT"
-        return f"{word}: {ours.shape}, voxels differ by {voxel_gap:g}, the affine by {affine_gap:.1e} mm"
+        others = [against(program, image, files, folder) for program in ("dcm2niix", "plastimatch")]
+        return (
+            f"{word}: {ours.shape}, voxels differ by {voxel_gap:g}, the affine by {affine_gap:.1e} mm; "
+            + "; ".join(others)
+        )
 
 
 def main():

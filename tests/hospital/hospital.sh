@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Holds what voxshard reads against other programs of the field, which are judges only: nothing of voxshard needs them. Called by
+# tests/run.sh --hospital, which builds first. Ends with 1 if a judge sees a difference; what is left out is named.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+bash apps/install_packages.sh python3-pydicom python3-nibabel dcm2niix plastimatch
+data=${VOXSHARD_TEST_DATA:-../shared/data}
+if [ ! -d "$data/dicom_tricky" ]; then
+  echo "skipped: no DICOM test data at $data/dicom_tricky (VOXSHARD_TEST_DATA names them)"
+  exit 0
+fi
+/usr/bin/python3 tests/hospital/series_against_others.py build/release/bin/voxshard "$data"/dicom_tricky/*
