@@ -248,14 +248,28 @@ void sort_by_id(std::vector<Case>& cases) {
   std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
 }
 
+/// Returns what to do about a folder without a dataset.json: the file to write, where images lie as in nnU-Net's
+/// folders.
+std::string missing_dataset_action(const fs::path& folder) {
+  const std::set<std::string> labels = file_names(folder / "labelsTr"), images = file_names(folder / "imagesTr");
+  if (images.empty()) return "give an nnU-Net or Decathlon data set folder";
+  const std::string& first = labels.empty() ? *images.begin() : *labels.begin();
+  const std::string ending = first.ends_with(".gz") ? fs::path(first).stem().extension().string() + ".gz"
+                                                    : fs::path(first).extension().string();
+  const json file = {{"channel_names", {{"0", "CT"}}},
+                     {"labels", {{"background", 0}, {"CLASS", 1}}},
+                     {"numTraining", labels.size()},
+                     {"file_ending", plain_text(ending)}};
+  return "write it there, with your channels and classes in place of CT and CLASS: " + file.dump();
+}
+
 }  // namespace
 
 Dataset read_dataset(const fs::path& folder) {
   const fs::path file = folder / "dataset.json";
   if (!fs::is_directory(folder))
     throw input_error(folder, "is not a folder", "give the folder that holds dataset.json");
-  if (!file_exists(file))
-    throw input_error(folder, "has no dataset.json", "give an nnU-Net or Decathlon data set folder");
+  if (!file_exists(file)) throw input_error(folder, "has no dataset.json", missing_dataset_action(folder));
   const json root = read_json(file);
   if (!root.is_object() || !root.contains("labels") || (!root.contains("channel_names") && !root.contains("modality")))
     refuse(file, "is no description of a data set");

@@ -108,6 +108,14 @@ TEST(Dataset, WhatIsNoDataSetIsRefusedWithTheReason) {
   refused(kV2, ErrorKind::kNoCase, "case a: image");
 }
 
+TEST(Dataset, FoldersOfNnUNetThatLackOnlyTheirDescriptionGetOneToWrite) {
+  ScratchFolder dir;
+  write_bytes(dir.path() / "imagesTr" / "a_0000.nii.gz", "");
+  write_bytes(dir.path() / "labelsTr" / "a.nii.gz", "");
+  expect_error(ErrorKind::kInput, R"("file_ending":".nii.gz","labels":{"CLASS":1,"background":0},"numTraining":1)",
+               [&] { read_dataset(dir.path()); });
+}
+
 TEST(Dataset, TheRealTrainingSetHas40And16Cases) {
   const fs::path root = test_data() / "ct/Dataset001_OpenKBP";
   REQUIRE_TEST_DATA(root);
