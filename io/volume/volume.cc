@@ -6,7 +6,9 @@
 #include <new>
 
 #include "io/files/now_reading.h"
+#include "io/volume/meta_image.h"
 #include "io/volume/nifti.h"
+#include "io/volume/nrrd.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -44,7 +46,7 @@ Volume read_as(DType dtype, const fs::path& path, const VolumeFormats& formats) 
 }  // namespace
 
 const VolumeFormats& volume_formats() {
-  static const VolumeFormats kFormats = {.rows = {nifti_format()}};
+  static const VolumeFormats kFormats = {.rows = {nifti_format(), nrrd_format(), meta_image_format()}};
   return kFormats;
 }
 
@@ -78,6 +80,12 @@ void write_volume(const fs::path& path, const Volume& volume, DiskType type, con
   for (const VolumeFormat& format : formats.rows)
     if (ending_of(path, format)) return format.write(path, volume, type);
   throw output_error(path, "the name of a volume must end in " + volume_endings(formats), "rename the output");
+}
+
+std::vector<fs::path> files_of_volume(const fs::path& path, const VolumeFormats& formats) {
+  for (const VolumeFormat& format : formats.rows)
+    if (format.matches(path) && format.files != nullptr) return format.files(path);
+  return {path};
 }
 
 std::optional<std::string> volume_stem(const fs::path& path, const VolumeFormats& formats) {

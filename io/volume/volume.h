@@ -36,11 +36,13 @@ struct VolumeInfo {
   std::vector<std::int64_t> dimensions;  // all of them, in file order x, y, z, t ...
   double slope = 1, intercept = 0;       // as applied: slope 0 or NaN becomes 1, 0
   int qform_code = 0, sform_code = 0;
-  bool forms_agree = true;   // false when both exist and their corners differ by more than 0.1 mm
-  double forms_gap_mm = 0;   // the largest distance between them over the corners of the volume
-  double shear_degrees = 0;  // shear of the used axes, before it was repaired
-  std::string form_used;     // "sform", "qform", "sform (nearest rotation)" or "none (spacing only)"
-  int nifti_version = 0;     // 1 or 2; 0 for other formats
+  bool forms_agree = true;    // false when both exist and their corners differ by more than 0.1 mm
+  double forms_gap_mm = 0;    // the largest distance between them over the corners of the volume
+  double shear_degrees = 0;   // shear of the used axes, before it was repaired
+  double shear_shift_mm = 0;  // how far the repair moves the corner of the volume that it moves most
+  std::string form_used;      // "sform", "qform", "sform (nearest rotation)", "space directions" (NRRD),
+                              // "TransformMatrix" (MetaImage) or "none (spacing only)"
+  int nifti_version = 0;      // 1 or 2; 0 for other formats
   bool big_endian = false;
   std::int64_t voxel_bytes = 0;         // uncompressed, as the header promises
   std::int64_t file_bytes = 0;          // on disk
@@ -65,6 +67,9 @@ struct VolumeFormat {
   void (*write)(const std::filesystem::path& path, const Volume& volume, DiskType type);
   /// Reads every byte that `read` needs, without keeping it. Errors: as read. Null: the format has no check but `read`.
   void (*check)(const std::filesystem::path& path) = nullptr;
+  /// Returns the files of a volume, as far as its header or name tells: a header and its voxels, or one file. Null:
+  /// one.
+  std::vector<std::filesystem::path> (*files)(const std::filesystem::path& path) = nullptr;
 };
 
 /// The formats that are read, and the limits on their volumes.
@@ -96,6 +101,11 @@ VolumeInfo check_volume(const std::filesystem::path& path, const VolumeFormats& 
 /// value does not fit `type`.
 void write_volume(const std::filesystem::path& path, const Volume& volume, DiskType type,
                   const VolumeFormats& formats = volume_formats());
+
+/// Returns the files of a volume: its own, and that of its voxels where a header is a file of its own. A file whose
+/// name or header tells nothing is alone.
+std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path,
+                                                   const VolumeFormats& formats = volume_formats());
 
 /// Returns the file's name without its format's ending; none when the ending is unknown.
 std::optional<std::string> volume_stem(const std::filesystem::path& path,

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <system_error>
 
-#include "io/volume/nifti_header.h"
-
 namespace voxshard {
 
 namespace fs = std::filesystem;
@@ -27,12 +25,6 @@ std::map<std::string, fs::path> volume_files(const fs::path& folder, const Volum
     throw Error(ErrorKind::kNoCase,
                 "[" + folder.string() + "] the folder holds no " + volume_endings(formats) + " file");
   return files;
-}
-
-std::vector<fs::path> files_of_volume(const fs::path& path) {
-  const auto files = nifti_files(path);
-  if (!files || files->first == files->second) return {path};
-  return {files->first, files->second};
 }
 
 std::map<std::string, fs::path> image_files(const fs::path& folder, const VolumeFormats& formats) {

@@ -22,9 +22,6 @@ std::optional<std::string> volume_id(const std::filesystem::path& path,
 std::map<std::string, std::filesystem::path> volume_files(const std::filesystem::path& folder,
                                                           const VolumeFormats& formats = volume_formats());
 
-/// Returns the files of a volume: header and voxels of a .hdr/.img pair, else the single file.
-std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path);
-
 /// Returns the images of a folder by case: the channel suffix of nnU-Net ("_0000") is removed when every file has it.
 std::map<std::string, std::filesystem::path> image_files(const std::filesystem::path& folder,
                                                          const VolumeFormats& formats = volume_formats());
