@@ -1,5 +1,5 @@
 // A read-only memory map of a plain .nii, so that each core reads its own box of a cached volume and nothing else.
-// Supports only the files of our own cache: little-endian NIfTI-1, 3-D, uncompressed; u8, i16, i32 or f32; slope is
+// Supports only the files of our own cache: little-endian NIfTI, 3-D, uncompressed; u8, i16, i32 or f32; slope is
 // applied.
 //
 //   MappedVolume map = MappedVolume::open("cache/liver_03.nii");

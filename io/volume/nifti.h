@@ -1,6 +1,5 @@
-// NIfTI, read and written through ITK, after a check of the header and of every byte that the header promises, because
-// ITK reads a truncated .nii.gz without an error. Errors in addition to those of io/volume/volume.h: 4-D or more,
-// colour or complex, a sheared sform (over 0.5 degrees) without qform.
+// NIfTI-1 and NIfTI-2: one file or a pair, either byte order, plain or gzip. Errors in addition to those of
+// io/volume/volume.h: 4-D or more, colour, complex or 128-bit floats, a sheared sform (over 0.5 degrees) without qform.
 //
 //   VolumeFormats formats = {.rows = {nifti_format()}};
 #pragma once
@@ -9,8 +8,8 @@
 
 namespace voxshard {
 
-/// Reads NIfTI-1 with slope and intercept applied (slope 0 or NaN: none); writes it with qform = sform, both code 1,
-/// gzip time 0, no free text in the header.
+/// Reads with slope and intercept applied (slope 0 or NaN: none); writes NIfTI-1 through ITK with qform = sform, both
+/// code 1, gzip time 0, no free text in the header.
 VolumeFormat nifti_format();
 
 }  // namespace voxshard

@@ -4,15 +4,11 @@
 //   read_nifti_header("ct.nii.gz").scalar_type()   // "int16"
 #include "io/volume/nifti_header.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <memory>
 
-#include "io/files/open_file.h"
 #include "io/volume/nifti.h"
 
 namespace voxshard {
@@ -27,13 +23,61 @@ struct TypeRow {
   int code;
   const char* name;
   int bytes, components;
+  std::optional<VoxelType> scalar = {};  // none: not read
 };
 constexpr TypeRow kTypes[] = {
-    {2, "uint8", 1, 1},        {4, "int16", 2, 1},          {8, "int32", 4, 1},          {16, "float32", 4, 1},
-    {32, "complex64", 8, 2},   {64, "float64", 8, 1},       {128, "rgb24", 3, 3},        {256, "int8", 1, 1},
-    {512, "uint16", 2, 1},     {768, "uint32", 4, 1},       {1024, "int64", 8, 1},       {1280, "uint64", 8, 1},
-    {1536, "float128", 16, 1}, {1792, "complex128", 16, 2}, {2048, "complex256", 32, 2}, {2304, "rgba32", 4, 4},
+    {2, "uint8", 1, 1, VoxelType::kU8},
+    {4, "int16", 2, 1, VoxelType::kI16},
+    {8, "int32", 4, 1, VoxelType::kI32},
+    {16, "float32", 4, 1, VoxelType::kF32},
+    {32, "complex64", 8, 2},
+    {64, "float64", 8, 1, VoxelType::kF64},
+    {128, "rgb24", 3, 3},
+    {256, "int8", 1, 1, VoxelType::kI8},
+    {512, "uint16", 2, 1, VoxelType::kU16},
+    {768, "uint32", 4, 1, VoxelType::kU32},
+    {1024, "int64", 8, 1, VoxelType::kI64},
+    {1280, "uint64", 8, 1, VoxelType::kU64},
+    {1536, "float128", 16, 1},
+    {1792, "complex128", 16, 2},
+    {2048, "complex256", 32, 2},
+    {2304, "rgba32", 4, 4},
 };
+
+/// Meanings of the values along the 5th axis by the header's intent code (nifti1.h; CIFTI-2: 3000 to 3099).
+struct IntentRow {
+  int first, last;
+  const char* values;
+};
+constexpr IntentRow kIntents[] = {
+    {1001, 1001, "estimates"},
+    {1004, 1005, "a matrix"},
+    {1006, 1006, "a displacement"},
+    {1007, 1007, "a vector"},
+    {1008, 1008, "points"},
+    {1009, 1009, "triangles"},
+    {1010, 1010, "a quaternion"},
+    {2001, 2001, "a time series"},
+    {2003, 2004, "colours"},
+    {2006, 2018, "a displacement or its coefficients"},
+    {3000, 3099, "a matrix of CIFTI"},
+};
+
+/// Meanings of the 4th axis by its unit, bits 3 to 5 of xyzt_units; time unless it says otherwise.
+constexpr std::pair<int, const char*> kFourthUnits[] = {
+    {32, "frequencies"}, {40, "chemical shifts"}, {48, "angular frequencies"}};
+
+/// Returns the meaning of dimension `axis` (3: the 4th): nifti1.h says that the 4th is time and the 5th holds values.
+std::string meaning_of_axis(const NiftiHeader& h, std::size_t axis) {
+  if (axis == 3) {
+    for (const auto& [unit, meaning] : kFourthUnits)
+      if (unit == h.fourth_unit) return meaning;
+    return "points in time, or channels";
+  }
+  for (const IntentRow& row : kIntents)
+    if (axis == 4 && h.intent >= row.first && h.intent <= row.last) return row.values;
+  return axis == 4 ? "values of a voxel" : "further values";
+}
 
 const TypeRow* type_row(int code) {
   for (const TypeRow& row : kTypes)
@@ -55,34 +99,11 @@ struct Fields {
   }
 };
 
-struct CloseGz {
-  void operator()(gzFile file) const { gzclose_r(file); }
-};
-using GzFile = std::unique_ptr<gzFile_s, CloseGz>;
-
-GzFile open_gz(const fs::path& path) {
-  GzFile gz(gzdopen(open_regular_file(path).release(), "rb"));
-  if (!gz) throw std::bad_alloc();
-  return gz;
-}
-
+/// Errors: as require_volume_file, and a file that is compressed against its name.
 void require_file(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) throw input_error(path, "does not exist", "check the path");
-  if (!fs::is_regular_file(path, error)) throw input_error(path, "is not a file", "give a NIfTI file, not a folder");
-  if (fs::file_size(path, error) == 0) throw input_error(path, "is empty (0 bytes)", "copy or export the file again");
-  const GzFile gz = open_gz(path);
-  if (!path.string().ends_with(".gz") && gzdirect(gz.get()) == 0)
+  require_volume_file(path);
+  if (!path.string().ends_with(".gz") && !PackedFile(path, Packing::kGzipOrPlain).is_plain())
     throw input_error(path, "is compressed with gzip but its name does not end in .gz", "rename it to end in .gz");
-}
-
-Error damaged_gzip(const fs::path& path, gzFile file) {
-  int code = Z_OK;
-  const char* text = gzerror(file, &code);
-  if (code == Z_BUF_ERROR)
-    return input_error(path, "is truncated: its gzip stream ends too early", "copy or export the file again");
-  return input_error(path, std::string("has a damaged gzip stream (") + (text && *text ? text : "read error") + ")",
-                     "copy or export the file again");
 }
 
 void read_common(NiftiHeader& h, const Fields& f) {
@@ -105,7 +126,9 @@ void read_common(NiftiHeader& h, const Fields& f) {
     for (int j = 0; j < 4; ++j)
       h.sform[i][j] = two ? f.at<double>(400 + 32 * i + 8 * j) : static_cast<double>(f.at<float>(280 + 16 * i + 4 * j));
   }
-  const int units = (two ? f.at<std::int32_t>(500) : f.at<std::uint8_t>(123)) & 7;
+  h.intent = two ? f.at<std::int32_t>(504) : f.at<std::int16_t>(68);
+  const int all_units = two ? f.at<std::int32_t>(500) : f.at<std::uint8_t>(123), units = all_units & 7;
+  h.fourth_unit = all_units & 56;
   h.unit_mm = units == 1 ? 1000.0 : units == 3 ? 0.001 : 1.0;  // metre, micrometre; millimetre or unknown
 }
 
@@ -141,14 +164,7 @@ NiftiHeader parse(const fs::path& path, const unsigned char* bytes, int length) 
 
 }  // namespace
 
-std::int64_t NiftiHeader::voxel_bytes() const {
-  double estimate = bytes_per_voxel();
-  for (auto extent : dimensions) estimate *= static_cast<double>(extent);
-  if (estimate > kMostBytes) return -1;
-  std::int64_t bytes = bytes_per_voxel();
-  for (auto extent : dimensions) bytes *= extent;
-  return bytes;
-}
+std::int64_t NiftiHeader::voxel_bytes() const { return product_bytes(dimensions, bytes_per_voxel()); }
 
 std::int64_t NiftiHeader::data_begin() const {
   const double least = single_file ? (version == 2 ? 540 : 348) : 0;
@@ -186,11 +202,10 @@ NiftiHeader read_nifti_header(const fs::path& path) {
   const auto [header_file, data_file] = *files;
   require_file(path);
   if (header_file != path) require_file(header_file);
-  const GzFile gz = open_gz(header_file);
-  unsigned char bytes[540] = {};
-  const int length = gzread(gz.get(), bytes, sizeof bytes);
-  if (length < 0) throw damaged_gzip(header_file, gz.get());
-  NiftiHeader h = parse(header_file, bytes, length);
+  char bytes[540] = {};
+  const auto length =
+      static_cast<int>(PackedFile(header_file, Packing::kGzipOrPlain).read(bytes, std::int64_t{sizeof bytes}));
+  NiftiHeader h = parse(header_file, reinterpret_cast<const unsigned char*>(bytes), length);
   h.header_file = header_file;
   h.data_file = h.single_file ? header_file : data_file;
   if (!h.single_file && header_file == data_file)
@@ -201,9 +216,6 @@ NiftiHeader read_nifti_header(const fs::path& path) {
 }
 
 std::string volume_problem(const NiftiHeader& h) {
-  if (h.version == 2)
-    return "is NIfTI-2, which this build does not read; convert it to NIfTI-1 (every volume below 32768 voxels an axis "
-           "fits)";
   if (h.bytes_per_voxel() == 0) return "has the unknown scalar " + h.scalar_type() + "; export it as int16 or float32";
   if (h.components() != 1)
     return "holds " + h.scalar_type() +
@@ -212,9 +224,11 @@ std::string volume_problem(const NiftiHeader& h) {
   for (std::size_t i = 3; i < h.dimensions.size(); ++i)
     if (h.dimensions[i] != 1)
       return "has " + std::to_string(h.dimensions.size()) + " dimensions (" + std::to_string(h.dimensions[i]) +
-             " along the " + std::to_string(i + 1) + "th), expected a 3-D volume; split it into one file per volume";
-  // Checked also where the qform is used: ITK 5.2 decomposes the sform in any case, in single precision. It calls
-  // abort() on numbers beyond the first limit, and may loop forever beyond the second (seen at 2^24).
+             " along the " + std::to_string(i + 1) + "th: " + meaning_of_axis(h, i) +
+             "), expected a 3-D volume; split it into one file per volume";
+  // Checked also where the qform is used: a damaged sform puts the rest of the header in doubt, and other readers use
+  // it. ITK 5.2 decomposes it in any case; it calls abort() on numbers beyond the first limit, and may loop forever
+  // beyond the second (seen at 2^24).
   constexpr double kMostSform = 1e12, kMostRatio = 1e6;
   double shortest = kMostSform, longest = 0;  // steps along the voxel axes that are not 0, mm
   for (std::size_t j = 0; j < 4 && h.sform_code > 0; ++j) {
@@ -230,89 +244,14 @@ std::string volume_problem(const NiftiHeader& h) {
   return place(h).problem;
 }
 
-namespace {
-
-/// Finds NaN and infinity in a stream of bytes by the exponent: all ones. Chunks may end inside a number.
-class FiniteScan {
- public:
-  explicit FiniteScan(const NiftiHeader& h)
-      : width_(h.bytes_per_voxel()),
-        swap_(h.big_endian == (std::endian::native == std::endian::little)),
-        skip_(h.data_begin()),
-        left_(h.voxel_bytes()) {}
-
-  void add(const unsigned char* bytes, std::int64_t count) {
-    const std::int64_t skipped = std::min(count, skip_);
-    skip_ -= skipped;
-    for (std::int64_t i = skipped; i < count && left_ > 0; ++i, --left_) {
-      number_[held_++] = bytes[i];
-      if (held_ == width_) look();
-    }
-  }
-  NonFinite found() const { return found_; }
-
- private:
-  void look() {
-    held_ = 0;
-    const Fields f{number_, swap_};
-    const bool bad = width_ == 4 ? (f.at<std::uint32_t>(0) & 0x7f800000U) == 0x7f800000U
-                                 : (f.at<std::uint64_t>(0) & 0x7ff0000000000000U) == 0x7ff0000000000000U;
-    if (bad && found_.count++ == 0) found_.first = index_;
-    ++index_;
-  }
-
-  int width_, held_ = 0;
-  bool swap_;
-  std::int64_t skip_, left_, index_ = 0;
-  unsigned char number_[8] = {};
-  NonFinite found_;
-};
-
-}  // namespace
-
-/// A gzip stream that unpacks to more than this many bytes beyond the promised size is refused without reading on.
-constexpr std::int64_t kMostSurplusBytes = 64 << 20;
-
-NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, bool find_non_finite) {
-  if (h.data_file != path) require_file(h.data_file);
-  const std::int64_t voxels = h.voxel_bytes();
-  const std::int64_t promised = voxels < 0 ? std::int64_t{1} << 61 : voxels + h.data_begin();
-  auto too_short = [&](std::int64_t have) {
-    return input_error(path,
-                       "is truncated: it holds " + std::to_string(have) + " of the " + std::to_string(promised) +
-                           " bytes that its header promises",
-                       "copy or export the file again");
-  };
-  const GzFile gz = open_gz(h.data_file);
-  const bool scan = find_non_finite && (h.scalar_type() == "float32" || h.scalar_type() == "float64");
-  const bool plain = gzdirect(gz.get()) != 0;
-  if (plain) {
-    const auto size = static_cast<std::int64_t>(fs::file_size(h.data_file));
-    if (size < promised) throw too_short(size);
-    if (!scan) return {};
-  }
-  gzbuffer(gz.get(), 1 << 18);
-  const auto buffer = std::make_unique<unsigned char[]>(1 << 18);
-  FiniteScan finite(h);
-  std::int64_t total = 0;
-  while (true) {
-    const int got = gzread(gz.get(), buffer.get(), 1 << 18);
-    if (got < 0) throw damaged_gzip(h.data_file, gz.get());
-    if (got == 0) break;
-    total += got;
-    if (scan) finite.add(buffer.get(), got);
-    if (plain && total >= promised) break;
-    if (total - promised > kMostSurplusBytes)
-      throw input_error(
-          path,
-          "goes on for more than 64 MiB behind the " + std::to_string(promised) + " bytes that its header promises",
-          "is it what it should be? Export it again", "E_SIZE");
-  }
-  int code = Z_OK;
-  gzerror(gz.get(), &code);
-  if (code != Z_OK) throw damaged_gzip(h.data_file, gz.get());  // the stream ended without its checksum
-  if (total < promised) throw too_short(total);
-  return finite.found();
+VoxelSource nifti_voxels(const NiftiHeader& h, const fs::path& path) {
+  VoxelSource s{.named = path, .file = h.data_file, .big_endian = h.big_endian};
+  const bool packed = h.data_file.extension() == ".gz";
+  s.packing = packed ? Packing::kGzipOrPlain : Packing::kPlain;
+  (packed ? s.skip_bytes : s.begin) = h.data_begin();
+  if (const TypeRow* row = type_row(h.datatype)) s.type = row->scalar.value_or(s.type);
+  if (h.is_scaled()) s.slope = h.slope, s.intercept = h.intercept;
+  return s;
 }
 
 }  // namespace voxshard

@@ -1,9 +1,9 @@
-// Reads the NIfTI header without ITK: scalar type, number of bytes, and which of its two transforms is used. ITK 5.2
-// neither notices missing bytes in a .nii.gz nor reads a slightly sheared sform; this code does.
+// Reads the header of NIfTI-1 and NIfTI-2 without ITK: scalar type, number of bytes, and which of its two transforms is
+// used. ITK 5.2 does not read NIfTI-2, notices no missing bytes in a .nii.gz and refuses a slightly sheared sform.
 //
 //   NiftiHeader h = read_nifti_header(path);
-//   std::string why = volume_problem(h);   // 3-D, scalar, usable geometry
-//   require_promised_bytes(h, path);       // every byte is there and the gzip checksum holds
+//   std::string why = volume_problem(h);          // 3-D, scalar, usable geometry
+//   VoxelSource voxels = nifti_voxels(h, path);   // where they are
 #pragma once
 
 #include <array>
@@ -14,11 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "io/volume/volume.h"
+#include "io/volume/axes.h"
+#include "io/volume/voxel_source.h"
 
 namespace voxshard {
-
-using Matrix34 = std::array<std::array<double, 4>, 3>;
 
 struct NiftiHeader {
   int version = 1;  // 1 (348 bytes) or 2 (540 bytes)
@@ -30,8 +29,10 @@ struct NiftiHeader {
   double vox_offset = 0, slope = 0, intercept = 0;
   int qform_code = 0, sform_code = 0;
   std::array<double, 3> quaternion{}, qoffset{};
-  Matrix34 sform{};    // RAS, in the file's unit
-  double unit_mm = 1;  // millimetres per unit of length
+  Matrix34 sform{};     // RAS, in the file's unit
+  double unit_mm = 1;   // millimetres per unit of length
+  int fourth_unit = 0;  // of the 4th axis: 8, 16, 24 are times
+  int intent = 0;       // NIFTI_INTENT_ code: what the values along the 5th axis are
   std::filesystem::path header_file, data_file;
 
   /// Bytes of all voxels. -1 when that is more than 2^60.
@@ -48,9 +49,10 @@ struct NiftiHeader {
 struct NiftiPlacement {
   Geometry geometry;
   std::string form_used;
-  double shear_degrees = 0;  // shear of the form used
-  double forms_gap_mm = 0;   // largest distance between qform and sform over the volume's corners; 0 unless both exist
-  std::string problem;       // reason why the geometry cannot be used; else empty
+  double shear_degrees = 0;   // shear of the form used
+  double shear_shift_mm = 0;  // how far its repair moves the corner that it moves most
+  double forms_gap_mm = 0;    // largest distance between qform and sform over the volume's corners; 0 unless both exist
+  std::string problem;        // reason why the geometry cannot be used; else empty
 };
 
 /// Returns the files of header and voxels for a NIfTI volume's name: .nii, .hdr or .img, each also with .gz.
@@ -69,15 +71,7 @@ std::string unreadable_number(const NiftiHeader& header);
 /// Returns the reason why this file cannot be read as one scalar 3-D volume; empty when it can.
 std::string volume_problem(const NiftiHeader& header);
 
-/// Number of voxels that are NaN or infinite, and the index of the first. niftilib, which ITK uses, reads them as 0.
-struct NonFinite {
-  std::int64_t count = 0, first = -1;
-};
-
-/// Checks that the data file has all bytes of the voxels. With `find_non_finite` also searches floats for NaN and
-/// infinity. Errors: kInput when the file is shorter than its header says, or its gzip stream is cut or damaged.
-/// Cost: one pass; none for a plain file without that search.
-NonFinite require_promised_bytes(const NiftiHeader& header, const std::filesystem::path& path,
-                                 bool find_non_finite = false);
+/// Returns where the voxels are. `path`: the volume's name, for messages.
+VoxelSource nifti_voxels(const NiftiHeader& header, const std::filesystem::path& path);
 
 }  // namespace voxshard

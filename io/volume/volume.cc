@@ -7,7 +7,9 @@
 
 #include "io/files/now_reading.h"
 #include "io/volume/dicom.h"
+#include "io/volume/meta_image.h"
 #include "io/volume/nifti.h"
+#include "io/volume/nrrd.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -50,7 +52,7 @@ const VolumeFormats& volume_formats() {
 }
 
 VolumeFormats volume_formats_with(IrregularSlices irregular) {
-  return {.rows = {nifti_format(), dicom_format(irregular)}};
+  return {.rows = {nifti_format(), nrrd_format(), meta_image_format(), dicom_format(irregular)}};
 }
 
 Volume read_image(const fs::path& path, const VolumeFormats& formats) { return read_as(DType::kF32, path, formats); }

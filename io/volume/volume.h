@@ -37,11 +37,13 @@ struct VolumeInfo {
   std::vector<std::int64_t> dimensions;  // all of them, in file order x, y, z, t ...
   double slope = 1, intercept = 0;       // as applied: slope 0 or NaN becomes 1, 0
   int qform_code = 0, sform_code = 0;
-  bool forms_agree = true;   // false when both exist and their corners differ by more than 0.1 mm
-  double forms_gap_mm = 0;   // the largest distance between them over the corners of the volume
-  double shear_degrees = 0;  // shear of the used axes, before it was repaired
-  std::string form_used;     // "sform", "qform", "sform (nearest rotation)" or "none (spacing only)"
-  int nifti_version = 0;     // 1 or 2; 0 for other formats
+  bool forms_agree = true;    // false when both exist and their corners differ by more than 0.1 mm
+  double forms_gap_mm = 0;    // the largest distance between them over the corners of the volume
+  double shear_degrees = 0;   // shear of the used axes, before it was repaired
+  double shear_shift_mm = 0;  // how far the repair moves the corner of the volume that it moves most
+  std::string form_used;      // "sform", "qform", "sform (nearest rotation)", "space directions" (NRRD),
+                              // "TransformMatrix" (MetaImage) or "none (spacing only)"
+  int nifti_version = 0;      // 1 or 2; 0 for other formats
   bool big_endian = false;
   std::int64_t voxel_bytes = 0;         // uncompressed, as the header promises
   std::int64_t file_bytes = 0;          // on disk

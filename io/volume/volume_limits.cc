@@ -24,9 +24,7 @@ std::int64_t voxels_of(const Geometry& g) {
 }
 
 std::int64_t reading_bytes(const VolumeInfo& info) {
-  const double voxels = static_cast<double>(voxels_of(info.geometry));
-  const double disk = info.voxel_bytes < 0 ? kMost : static_cast<double>(info.voxel_bytes);
-  return clamped(std::max(2 * disk, disk + 4 * voxels));
+  return clamped(4 * static_cast<double>(voxels_of(info.geometry)));
 }
 
 void require_within(const VolumeLimits& limits, const VolumeInfo& info, const std::filesystem::path& path) {

@@ -30,8 +30,8 @@ inline constexpr std::int64_t kFreeInflationBytes = std::int64_t{1} << 30;
 /// Returns the number of voxels of a grid, at most 2^62.
 std::int64_t voxels_of(const Geometry& geometry);
 
-/// Returns the peak memory of reading a file, with the resulting volume: twice the bytes of the scalars on disk, or
-/// once these bytes plus four bytes a voxel, whichever is more.
+/// Returns the peak memory of reading a file: that of the resulting volume, four bytes a voxel, because the voxels are
+/// converted while they are read (voxel_source.h).
 std::int64_t reading_bytes(const VolumeInfo& info);
 
 /// Throws when a file exceeds the limits by its header. Files that are not readable, or shorter than the header says,

@@ -70,7 +70,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_CLASS", "nothing of a class validates"},
     {"W_CLIPPED", "a box was cut to its picture"},
     {"W_COLOUR", "grey and colour pictures in one data set; the text says how they are taken"},
-    {"W_FORMS", "qform and sform of a NIfTI file differ; the text says which was used"},
+    {"W_FORMS", "a volume's header does not say how it lies, or in two ways; the text says what was used"},
     {"W_FRAMES", "frames that do not decode; the one before stands in"},
     {"W_MIRROR", "mirroring swaps classes of the left and the right side"},
     {"W_PEAK", "the process took more memory than its budget"},

@@ -80,6 +80,7 @@ Json to_json(const VolumeFile& file) {
           {"forms_agree", h.forms_agree},
           {"forms_gap_mm", h.forms_gap_mm},
           {"shear_degrees", h.shear_degrees},
+          {"shear_shift_mm", h.shear_shift_mm},
           {"nifti_version", h.nifti_version},
           {"big_endian", h.big_endian},
           {"voxel_bytes", h.voxel_bytes},
@@ -142,7 +143,11 @@ std::string to_text(const VolumeFile& file) {
                    fixed_text(h.slope, 6) + ", intercept " + fixed_text(h.intercept, 3));
   line("placed by",
        h.form_used + (h.forms_agree ? "" : "; qform and sform differ by " + fixed_text(h.forms_gap_mm, 2) + " mm"));
-  if (h.shear_degrees > 0.01) line("shear", fixed_text(h.shear_degrees, 3) + " degrees");
+  if (h.shear_degrees > 0.01)
+    line("shear", fixed_text(h.shear_degrees, 3) + " degrees" +
+                      (h.shear_shift_mm > 0 && h.readable
+                           ? "; its repair moves a corner by " + fixed_text(h.shear_shift_mm, 2) + " mm"
+                           : ""));
   if (!h.warning.empty()) line("warning", h.warning);
   if (!h.readable) line("problem", h.problem);
   return text;

@@ -21,7 +21,8 @@ struct FuzzTarget {
 
 std::vector<FuzzTarget> text_targets();    // JSON, TOML, YAML, Python's lists, graphs, programs
 std::vector<FuzzTarget> box_targets();     // COCO, VOC, KITTI, MOT
-std::vector<FuzzTarget> media_targets();   // NIfTI, safetensors, images, videos
+std::vector<FuzzTarget> media_targets();   // safetensors, images, videos
+std::vector<FuzzTarget> volume_targets();  // NIfTI, NRRD, MetaImage
 std::vector<FuzzTarget> record_targets();  // TFRecord files, tf.Example
 std::vector<FuzzTarget> folder_targets();  // manifests, locks, prepared cases, descriptions of checkpoints
 /// Returns the targets of all tables.

@@ -1,5 +1,4 @@
-// Readers of voxels, tensors, images and frames: our checks of headers with ITK, OpenCV, libtiff, libexif and FFmpeg
-// behind them.
+// Readers of tensors, images and frames: our checks of headers with OpenCV, libtiff, libexif and FFmpeg behind them.
 
 #include "io/datasets/idx.h"
 #include "io/files/safetensors.h"
@@ -7,12 +6,8 @@
 #include "io/video/select.h"
 #include "io/video/video_reader.h"
 #include "io/video/video_writer.h"
-#include "io/volume/dicom.h"
-#include "io/volume/mapped_volume.h"
-#include "io/volume/volume.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/io/dicom_files.h"
 #include "tests/scratch_folder.h"
 
 namespace voxshard {
@@ -34,75 +29,6 @@ void append(Seeds& seeds, Seeds more) {
   for (std::string& seed : more) seeds.push_back(std::move(seed));
 }
 
-/// Reads a NIfTI file: its header as `info` and the commands check it, the voxels, and their position.
-void nifti(std::string_view bytes) {
-  const fs::path path = scratch_file("volume.nii", bytes);
-  volume_stem(path);
-  const VolumeInfo info = read_volume_info(path);
-  check_volume(path);
-  const Volume volume = read_image(path);
-  ensure(info.readable && same_geometry(info.geometry, volume.geometry, 0), "a volume lies where its header says");
-  orientation_code(volume.geometry);
-  const std::array<double, 3> corner = volume.geometry.world({0, 0, 0});
-  volume.geometry.index_of(corner);
-}
-void nifti_gz(std::string_view bytes) {
-  const fs::path path = scratch_file("volume.nii.gz", bytes);
-  check_volume(path);
-  read_label(path);
-}
-
-/// Opens the cache that training maps, and reads its whole box.
-void mapped(std::string_view bytes) {
-  const MappedVolume map = MappedVolume::open(scratch_file("mapped.nii", bytes));
-  map.will_need(Box::whole(map.shape()));
-  for (const DType type : {map.dtype(), DType::kF64}) {
-    Tensor all(type, map.shape());
-    map.read_box(all.view().box, all.view());
-  }
-  ensure(map.copied_bytes() > 0 && map.voxel_bytes() > 0 && map.geometry().shape() == map.shape(),
-         "a map knows what it holds");
-  map.forget();
-}
-
-std::string small_volume(const std::string& name, DiskType type) {
-  const bool label = type != DiskType::kF32;
-  Volume volume{.geometry = {.size = {4, 3, 2}}, .voxels = Tensor(label ? DType::kI32 : DType::kF32, {2, 3, 4})};
-  for (std::int64_t i = 0; i < volume.voxels.count(); ++i) {
-    if (label)
-      volume.voxels.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 3);
-    else
-      volume.voxels.as<float>()[i] = static_cast<float>(i);
-  }
-  return written(name, [&](const fs::path& path) { write_volume(path, volume, type); });
-}
-
-/// Reads a DICOM file as `info` and the commands do: its header, its series, and its pixels.
-void dicom(std::string_view bytes) {
-  const fs::path path = scratch_file("slice.dcm", bytes);
-  const VolumeInfo info = read_volume_info(path, {.rows = {dicom_format(IrregularSlices::kResample)}});
-  if (!info.readable || voxels_of(info.geometry) > (std::int64_t{1} << 22)) return;
-  const Volume volume = read_image(path);
-  ensure(same_geometry(info.geometry, volume.geometry, 0), "a volume lies where its header says");
-}
-/// Returns small files in several transfer syntaxes, and one that needs none of the test data.
-Seeds dicom_seeds() {
-  Seeds seeds = {dicom_bytes({}, {1, 2, 3, 4})};
-  append(seeds, data_seeds("dicom_tricky", {".dcm"}, 40'000));
-  return seeds;
-}
-
-Seeds nifti_seeds() {
-  Seeds seeds = {small_volume("seed.nii", DiskType::kF32), small_volume("seed.nii", DiskType::kI16)};
-  append(seeds, data_seeds("nifti_tricky", {".nii"}, 100'000));
-  return seeds;
-}
-Seeds nifti_gz_seeds() {
-  Seeds seeds = {small_volume("seed.nii.gz", DiskType::kU8)};
-  append(seeds, data_seeds("nifti_tricky", {".nii.gz"}, 60'000));
-  return seeds;
-}
-
 /// The input serves as a file of images and as one of labels, plain or gzipped.
 void idx(std::string_view bytes) {
   const auto images = scratch_file("idx/train-images-idx3-ubyte.gz", bytes);
@@ -120,25 +46,6 @@ Seeds idx_seeds() {
     write_idx(path, Tensor(DType::kU8, {2, 3, 4}));
   });
   return {plain, std::string("\0\0\x08\x01\0\0\0\x02\x07\x01", 10)};
-}
-
-/// The input is a pair of files: the first 348 bytes are the header, the rest is the file of voxels.
-void nifti_pair(std::string_view bytes) {
-  constexpr std::size_t kHeader = 348;
-  const fs::path path = scratch_file("pair.img", bytes.substr(std::min(kHeader, bytes.size())));
-  scratch_file("pair.hdr", bytes.substr(0, kHeader));
-  check_volume(path);
-  read_image(path);
-}
-/// Returns headers of single files with the magic of a pair, and their voxels.
-Seeds nifti_pair_seeds() {
-  Seeds seeds;
-  for (std::string seed : {small_volume("seed.nii", DiskType::kF32), small_volume("seed.nii", DiskType::kI16)}) {
-    seed.replace(344, 4, std::string("ni1\0", 4));
-    seed.replace(108, 4, std::string(4, '\0'));  // vox_offset
-    seeds.push_back(seed.erase(348, 4));
-  }
-  return seeds;
 }
 
 void safetensors(std::string_view bytes) { load_safetensors(scratch_file("tensors.safetensors", bytes)); }
@@ -247,11 +154,6 @@ Seeds video_seeds() {
 
 std::vector<FuzzTarget> media_targets() {
   return {{"idx", idx_seeds, idx},
-          {"nifti", nifti_seeds, nifti},
-          {"dicom", dicom_seeds, dicom},
-          {"nifti_gz", nifti_gz_seeds, nifti_gz},
-          {"nifti_pair", nifti_pair_seeds, nifti_pair},
-          {"mapped", nifti_seeds, mapped},
           {"safetensors", safetensors_seeds, safetensors},
           {"checkpoint", checkpoint_seeds, checkpoint},
           {"picture", image_seeds, image},

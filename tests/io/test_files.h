@@ -125,4 +125,32 @@ inline std::string nifti_bytes(const NiftiSpec& spec, const std::vector<double>&
   return header;
 }
 
+/// Returns the same volume as NIfTI-2 (540 bytes of header and 4 of extensions; offsets of nifti2.h).
+inline std::string nifti2_bytes(const NiftiSpec& spec, const std::vector<double>& values) {
+  const std::string first = nifti_bytes(spec, values);
+  std::string header(544, '\0');
+  auto put = [&](std::size_t at, auto v) {
+    char raw[sizeof v];
+    std::memcpy(raw, &v, sizeof v);
+    if (spec.big_endian) std::reverse(raw, raw + sizeof v);
+    header.replace(at, sizeof v, raw, sizeof v);
+  };
+  put(0, std::int32_t{540});
+  header.replace(4, 8, std::string("n+2\0\r\n\032\n", 8));
+  put(12, spec.datatype);
+  put(16, static_cast<std::int64_t>(spec.dims.size()));
+  for (std::size_t i = 0; i < 7; ++i)
+    put(24 + 8 * i, i < spec.dims.size() ? static_cast<std::int64_t>(spec.dims[i]) : std::int64_t{1});
+  put(104, 1.0);
+  for (std::size_t i = 0; i < 3; ++i) put(112 + 8 * i, static_cast<double>(spec.spacing[i]));
+  put(168, std::int64_t{544});
+  put(176, static_cast<double>(spec.slope));
+  put(184, static_cast<double>(spec.intercept));
+  put(344, static_cast<std::int32_t>(spec.qform_code));
+  put(348, static_cast<std::int32_t>(spec.sform_code));
+  for (std::size_t i = 0; i < 12; ++i) put(400 + 8 * i, static_cast<double>(spec.srow[i]));
+  put(500, std::int32_t{2});
+  return header + first.substr(352);
+}
+
 }  // namespace voxshard

@@ -32,13 +32,38 @@ TEST(VolumeFormats, TheRowsOfTheBuildStayBesideIt) {
   EXPECT_EQ(volume_stem(path, with_toy()), "liver_03");
 }
 
+TEST(VolumeFormats, EveryFormatGivesBackWhatItsWriterWasGiven) {
+  ScratchFolder dir;
+  Geometry g{.size = {5, 4, 3}, .origin = {-120.25, 31.5, 812.125}, .spacing = {0.75, 0.8125, 2.5}};
+  g.direction = {0.6, 0, 0.8, 0.8, 0, -0.6, 0, 1, 0};  // column a: where axis a goes
+  for (const std::string name : {"a.nii", "a.nii.gz", "a.nrrd", "a.mha"}) {
+    for (const DiskType type : {DiskType::kU8, DiskType::kI16, DiskType::kU16, DiskType::kI32, DiskType::kF32}) {
+      Volume label{g, Tensor(DType::kI32, g.shape())};
+      for (std::int64_t i = 0; i < label.voxels.count(); ++i) store(label.voxels.view(), i, static_cast<double>(3 * i));
+      write_volume(dir.path() / name, label, type);
+      const Volume back = read_label(dir.path() / name);
+      EXPECT_TRUE(compare(back.voxels.view(), label.voxels.view()).bit_equal) << name;
+      EXPECT_TRUE(same_geometry(back.geometry, g, 1e-5)) << name;
+      EXPECT_TRUE(check_volume(dir.path() / name).readable) << name;
+      EXPECT_EQ(files_of_volume(dir.path() / name), std::vector{dir.path() / name});
+    }
+    const std::string once = read_bytes(dir.path() / name);
+    write_volume(dir.path() / name, read_image(dir.path() / name), DiskType::kF32);
+    EXPECT_EQ(read_bytes(dir.path() / name), once) << name << ": the same volume gives the same bytes";
+    EXPECT_EQ(volume_stem(dir.path() / name), "a");
+  }
+  EXPECT_EQ(dir.files(), 4u) << "temporary files are gone";
+}
+
 TEST(VolumeFormats, AnUnknownNameIsRefusedWithAllThatAreKnown) {
-  expect_error(ErrorKind::kInput, "is not named like a NIfTI volume; expected .nii, .nii.gz, or a .hdr/.img pair",
-               [] { read_image("a.mha"); });
-  expect_error(ErrorKind::kInput, "is not named like a NIfTI or Toy volume", [] { read_image("a.mha", with_toy()); });
-  expect_error(ErrorKind::kInput, ".toy", [] { read_volume_info("a.mha", with_toy()); });
-  expect_error(ErrorKind::kOutput, ".nii or .nii.gz or .toy",
-               [] { write_volume("a.mha", numbered_volume(DType::kI32), DiskType::kU8, with_toy()); });
+  expect_error(ErrorKind::kInput,
+               "is not named like a NIfTI or NRRD or MetaImage volume; expected .nii, .nii.gz, or a .hdr/.img pair; "
+               ".nrrd, or .nhdr with its data file; .mha, or .mhd with its data file",
+               [] { read_image("a.mgz"); });
+  expect_error(ErrorKind::kInput, "MetaImage or Toy volume", [] { read_image("a.mgz", with_toy()); });
+  expect_error(ErrorKind::kInput, ".toy", [] { read_volume_info("a.mgz", with_toy()); });
+  expect_error(ErrorKind::kOutput, ".nii or .nii.gz or .nrrd or .mha or .toy",
+               [] { write_volume("a.mgz", numbered_volume(DType::kI32), DiskType::kU8, with_toy()); });
 }
 
 }  // namespace

@@ -45,9 +45,9 @@ TEST(VolumeLimits, MoreVoxelsThanAreReadAreRefusedByTheHeader) {
 TEST(VolumeLimits, WhatReadingTakesIsHeldAgainstTheMemory) {
   ScratchFolder dir;
   write_bytes(dir.path() / "a.nii", nifti_bytes({.dims = {10, 10, 10}, .datatype = 64}, {1}));
-  EXPECT_EQ(reading_bytes(read_volume_info(dir.path() / "a.nii")), 16000) << "f64 of the disk, twice";
-  EXPECT_NO_THROW(read_image(dir.path() / "a.nii", within({.memory_bytes = 16000})));
-  expect_too_large(dir.path() / "a.nii", {.memory_bytes = 8000}, "500 voxels of this type would fit", "E_BUDGET");
+  EXPECT_EQ(reading_bytes(read_volume_info(dir.path() / "a.nii")), 4000) << "the result alone, whatever the disk holds";
+  EXPECT_NO_THROW(read_image(dir.path() / "a.nii", within({.memory_bytes = 4000})));
+  expect_too_large(dir.path() / "a.nii", {.memory_bytes = 2000}, "500 voxels of this type would fit", "E_BUDGET");
 }
 
 TEST(VolumeLimits, ASmallFileThatUnpacksToAGibibyteIsAskedForItsInflation) {

@@ -87,7 +87,7 @@ TEST(Volume, AFailedWriteLeavesNoFile) {
                [&] { write_volume(dir.path() / "no" / "a.nii", v, DiskType::kF32); });
   v.voxels.as<float>()[3] = 300;
   expect_error(ErrorKind::kOutput, "(3, 0, 0)", [&] { write_volume(dir.path() / "a.nii", v, DiskType::kU8); });
-  expect_error(ErrorKind::kOutput, ".nii.gz", [&] { write_volume(dir.path() / "a.mha", v, DiskType::kF32); });
+  expect_error(ErrorKind::kOutput, ".nii.gz", [&] { write_volume(dir.path() / "a.mgz", v, DiskType::kF32); });
   EXPECT_EQ(dir.files(), 0u);
 }
 
@@ -142,6 +142,13 @@ TEST(Volume, ASlightShearTakesTheNearestRotationAndAStrongOneIsRefused) {
   EXPECT_NEAR(std::asin(std::abs(d[1])) * 180 / std::numbers::pi, 0.15, 1e-4) << "half of the shear to each axis";
   EXPECT_EQ(v.voxels.as<float>()[1], 2);
   EXPECT_NEAR(read_volume_info(path).shear_degrees, 0.3, 1e-4);
+  NiftiSpec wide = sheared(0.3);
+  wide.dims = {101, 101, 1};
+  write_bytes(path, nifti_bytes(wide, {1}));
+  // Both axes turn by 0.15 degrees towards each other: the far corner moves along x and y by 100 * sin(0.15 degrees).
+  const VolumeInfo info = read_volume_info(path);
+  EXPECT_NEAR(info.shear_shift_mm, std::sqrt(2.0) * 100 * std::sin(0.15 * std::numbers::pi / 180), 2e-3);
+  EXPECT_THAT(info.warning, testing::HasSubstr("sheared by 0.30 degrees; made orthogonal, they move a corner by 0.4"));
   write_bytes(path, nifti_bytes(sheared(0.8), {1, 2}));
   expect_error(ErrorKind::kInput, "sheared sform (0.8", [&] { read_image(path); });
   EXPECT_FALSE(read_volume_info(path).readable);
@@ -185,7 +192,14 @@ TEST(Volume, WhatIsNoScalarVolumeIsRefusedWithTheReason) {
   refused("hello, this is text", "not a NIfTI");
   refused(nifti_bytes({}, {1}).substr(0, 200), "ends inside its header");
   refused(nifti_bytes({}, {1}).substr(0, 352), "truncated");
-  refused(nifti_bytes({.dims = {2, 2, 2, 3}}, {1}), "4 dimensions");
+  refused(nifti_bytes({.dims = {2, 2, 2, 3}}, {1}), "4 dimensions (3 along the 4th: points in time, or channels)");
+  std::string vector = nifti_bytes({.dims = {2, 2, 2, 1, 3}}, {1});
+  refused(vector, "(3 along the 5th: values of a voxel)");
+  vector.replace(68, 2, std::string("\xef\x03", 2));  // NIFTI_INTENT_VECTOR, 1007
+  refused(vector, "(3 along the 5th: a vector)");
+  std::string spectrum = nifti_bytes({.dims = {2, 2, 2, 3}}, {1});
+  spectrum[123] = 2 | 40;  // millimetres, parts per million
+  refused(spectrum, "(3 along the 4th: chemical shifts)");
   std::string negative = nifti_bytes({}, {1});
   negative.replace(44, 2, "\xfe\xff");
   refused(negative, "dimension of -2");

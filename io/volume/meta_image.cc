@@ -1,0 +1,149 @@
+// The fields of a MetaImage header, with a table of its types.
+//
+//   meta_image_format().read("ct.mha", DType::kF32)
+#include "io/volume/meta_image.h"
+
+#include <algorithm>
+
+#include "io/files/file_error.h"
+#include "io/files/file_name.h"
+#include "io/volume/itk_write.h"
+#include "io/volume/text_header.h"
+#include "libcore/base/text.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Sizes are those of MET_ValueTypeSize (metaTypes.h): MET_LONG has 4 bytes on every machine.
+constexpr std::pair<const char*, VoxelType> kMetaTypes[] = {
+    {"MET_CHAR", VoxelType::kI8},        {"MET_UCHAR", VoxelType::kU8},  {"MET_SHORT", VoxelType::kI16},
+    {"MET_USHORT", VoxelType::kU16},     {"MET_INT", VoxelType::kI32},   {"MET_UINT", VoxelType::kU32},
+    {"MET_LONG", VoxelType::kI32},       {"MET_ULONG", VoxelType::kU32}, {"MET_LONG_LONG", VoxelType::kI64},
+    {"MET_ULONG_LONG", VoxelType::kU64}, {"MET_FLOAT", VoxelType::kF32}, {"MET_DOUBLE", VoxelType::kF64}};
+
+bool truth_of(const HeaderFields& fields, std::initializer_list<const char*> names, bool otherwise) {
+  const std::string* text = fields.find(names);
+  if (text == nullptr) return otherwise;
+  const std::string word = lower_case(*text);
+  if (word != "true" && word != "false" && word != "1" && word != "0")
+    throw fields.error(std::string("whose field ") + *names.begin() + " is \"" + shown_name(*text) +
+                       "\", expected True or False");
+  return word == "true" || word == "1";
+}
+
+/// Reads the lines up to ElementDataFile, behind which the voxels may follow.
+void read_meta_fields(TextHeader& header, HeaderFields& fields, const fs::path& path) {
+  bool first = true;
+  while (const auto line = header.line()) {
+    const std::size_t equals = line->find('=');
+    const std::string name = trimmed(std::string_view(*line).substr(0, equals));
+    if (equals == std::string::npos || name.empty()) {
+      if (trimmed(*line).empty() && !first) continue;
+      if (first) break;
+      throw fields.error("with a line that is no field: \"" + shown_name(*line) + "\"");
+    }
+    first = false;
+    fields.add(name, trimmed(std::string_view(*line).substr(equals + 1)));
+    if (name == "ElementDataFile") return;
+  }
+  if (first)
+    throw input_error(path, "is not a MetaImage file (it does not begin with a line \"NAME = VALUE\")",
+                      "export it again");
+  throw fields.error("without the field \"ElementDataFile\"");
+}
+
+void place_meta_image(const HeaderFields& fields, TextVolume& v) {
+  auto spacing = fields.numbers({"ElementSpacing", "ElementSize"});
+  auto origin = fields.numbers({"Offset", "Position", "Origin"});
+  auto axes = fields.numbers({"TransformMatrix", "Orientation", "Rotation"});
+  v.form_used = axes.empty() ? "none (spacing only)" : "TransformMatrix";
+  if (axes.empty()) axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}, v.warning = kNoAxesWarning;
+  if (origin.empty()) origin = {0, 0, 0};
+  if (spacing.empty()) spacing = {1, 1, 1};
+  if (spacing.size() != 3 || origin.size() != 3 || axes.size() != 9)
+    throw fields.error("whose spacing, offset and matrix do not have 3, 3 and 9 numbers");
+  // ITK normalises no axis: a matrix that is no rotation would scale the spacing as well.
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t r = 0; r < 3; ++r) v.lps_mm[r][a] = axes[3 * a + r] * spacing[a];
+  for (std::size_t r = 0; r < 3; ++r) v.lps_mm[r][3] = origin[r];
+}
+
+/// Sets where the voxels are, and packed how. `offset`: of the first byte behind the header.
+void find_meta_voxels(const HeaderFields& fields, std::int64_t offset, TextVolume& v) {
+  if (truth_of(fields, {"CompressedData"}, false)) v.packing = Packing::kZlib;
+  const std::string& name = fields.at("ElementDataFile");
+  if (lower_case(name) == "local") {
+    v.begin = offset;
+  } else if (lower_case(name).starts_with("list") || name.find('%') != std::string::npos) {
+    v.problem = "has its voxels in several files, expected one; export it as one .mha";
+    return;
+  } else {
+    v.data_file = data_file_of(v.path, name);
+  }
+  const std::int64_t skip = fields.integer({"HeaderSize"}, 0);
+  if (skip < -1 || skip > kMostHeaderBytes || (skip != 0 && v.packing != Packing::kPlain))
+    v.problem = "has a HeaderSize that is not read; export it again";
+  else
+    v.begin = skip == -1 ? -1 : v.begin + skip;
+}
+
+/// Returns the reason why the header is not that of one scalar volume stored as numbers; empty when it is.
+std::string meta_problem(const HeaderFields& fields, std::int64_t count) {
+  if (const std::string* kind = fields.find({"ObjectType"}); kind != nullptr && lower_case(*kind) != "image")
+    return "holds an object of the type " + shown_name(*kind) + ", expected Image";
+  if (count != 3)
+    return "has " + std::to_string(count) + " dimensions, expected a 3-D volume; split it into one file per volume";
+  if (!truth_of(fields, {"BinaryData"}, true)) return "holds its voxels as text, expected binary data; export it again";
+  const auto slope = fields.numbers({"ElementToIntensityFunctionSlope"}),
+             shift = fields.numbers({"ElementToIntensityFunctionOffset"});
+  if ((!slope.empty() && slope[0] != 1) || (!shift.empty() && shift[0] != 0))
+    return "has an intensity function, which readers apply or ignore; export it with its values as they are meant";
+  return "";
+}
+
+TextVolume meta_volume(const fs::path& path) {
+  TextHeader header(path);
+  HeaderFields fields(path);
+  read_meta_fields(header, fields, path);
+  TextVolume v{.path = path, .data_file = path, .lps_mm = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}}};
+  const std::int64_t count = fields.integer({"NDims"}, 0);
+  if (count < 1 || count > 10) throw fields.error("with an impossible number of dimensions (NDims)");
+  v.dimensions = fields.sizes("DimSize", count);
+  const std::int64_t channels = fields.integer({"ElementNumberOfChannels"}, 1);
+  if (channels < 1 || channels > 1024) throw fields.error("with an impossible number of channels");
+  v.components = static_cast<int>(channels);
+  v.type_name = fields.at("ElementType");
+  for (const auto& [name, type] : kMetaTypes)
+    if (v.type_name == name) v.type = type;
+  v.big_endian = truth_of(fields, {"BinaryDataByteOrderMSB", "ElementByteOrderMSB"}, false);
+  find_meta_voxels(fields, header.offset(), v);
+  if (const std::string problem = meta_problem(fields, count); !problem.empty())
+    v.problem = problem;
+  else
+    place_meta_image(fields, v);
+  return v;
+}
+
+VolumeHeader meta_header(const fs::path& path) { return volume_header(meta_volume(path)); }
+
+}  // namespace
+
+VolumeFormat meta_image_format() {
+  return {.name = "MetaImage",
+          .endings = {".mha"},
+          .expected = ".mha, or .mhd with its data file",
+          .matches = [](const fs::path& path) { return path.extension() == ".mha" || path.extension() == ".mhd"; },
+          .read_header = [](const fs::path& path) { return meta_header(path).info; },
+          .read = [](const fs::path& path, DType dtype) { return read_voxels(meta_header(path), dtype); },
+          .write =
+              [](const fs::path& path, const Volume& volume, DiskType type) {
+                write_with_itk(path, volume, type, ItkFormat::kMetaImage,
+                               [](const fs::path& file) { require_whole(meta_header(file)); });
+              },
+          .check = [](const fs::path& path) { check_voxels(meta_header(path)); },
+          .files = [](const fs::path& path) { return files_of_text_volume(path, meta_volume); }};
+}
+
+}  // namespace voxshard
