@@ -114,6 +114,15 @@ void warn_of_settings_of_run(const EvaluateOptions& options, Progress& progress)
                     options.predictions.string() + " is none");
 }
 
+/// Warns of settings for surfaces when no metric reads them.
+void warn_of_settings_of_surfaces(const EvaluateOptions& options, const LabelMetrics& metrics, Progress& progress) {
+  if (any_of_surfaces(metrics)) return;
+  for (const GivenSetting& given : options.task.given)
+    if (given.name == "tolerance-mm" || given.name == "surface-convention")
+      progress.warn("[evaluate] {" + given.name +
+                    "} has no effect: it is for metrics of surfaces, and {metrics} has none");
+}
+
 class Segmentation : public Task {
  public:
   explicit Segmentation(const OverlapMetrics& metrics) : metrics_(metrics) {}
@@ -222,6 +231,7 @@ class Segmentation : public Task {
     o.predictions = options.predictions, o.references = options.references;
     o.summary = options.summary, o.seen = options.seen;
     o.metrics = metrics_;
+    warn_of_settings_of_surfaces(options, chosen_metrics(o.metric_keys, metrics_), context.progress());
     o.formats.limits.memory_bytes = context.left_bytes();
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "pipelines/commands/run_evaluate.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "tests/pipelines/pipeline_scene.h"
@@ -118,6 +120,23 @@ TEST(EvaluateSurfaces, WithoutAChoiceNothingMoreIsStated) {
   EXPECT_FALSE(json.at("classes").at(0).contains("n"));
   EXPECT_EQ(json.at("classes").at(0).size(), 4u) << "label, name, dice, iou";
   EXPECT_EQ(to_text(report).find("brackets"), std::string::npos);
+}
+
+TEST(EvaluateSurfaces, ASettingOfSurfacesWithoutAMetricThatReadsThemIsNamed) {
+  for (const bool with_metric : {false, true}) {
+    Scene scene("surfaces_unread");
+    EvaluateLabelsOptions labels = two_cases(scene);
+    labels.metric_keys = {with_metric ? "nsd" : "dice"};
+    EvaluateOptions options{.predictions = labels.predictions, .references = labels.references};
+    options.task.of<EvaluateLabelsOptions>() = labels;
+    options.task.given = {{.name = "tolerance-mm", .tasks = {"segmentation"}}};
+    run_evaluate(options, scene.progress);
+    EXPECT_EQ(std::ranges::any_of(scene.progress.lines,
+                                  [](const std::string& line) {
+                                    return line.find("{tolerance-mm} has no effect") != std::string::npos;
+                                  }),
+              !with_metric);
+  }
 }
 
 TEST(EvaluateSurfaces, IgnoredVoxelsBelongToNoSurface) {
