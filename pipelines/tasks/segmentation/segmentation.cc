@@ -9,6 +9,7 @@
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
+#include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 
@@ -75,16 +76,19 @@ void set_baseline(EvaluateLabelsOptions& o, const std::string& text) {
 
 std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOptions& of_run) {
   const std::string run = "Evaluation of a run";
-  return {{"fold", "Whose held-out cases are evaluated, or all: every case of the data", run, &of_run.fold},
-          {"crop", "D x H x W around the centre of each volume, or whole; default: whole", run,
-           [&of_run](const std::string& text) { of_run.crop = crop_from_text(text, 3); }},
-          {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
-          {.name = "baseline",
-           .help = "What is scored beside it, fitted on the training cases: threshold, the best HU interval of each "
-                   "class; default: none",
-           .value = [&o](const std::string& text) { set_baseline(o, text); },
-           .choices = {"none", "threshold", "intensity"}},
-          {"png", "Picture to write: slices with prediction (filled) and reference (outlined)", "", &o.png}};
+  std::vector<Setting> settings = {
+      {"fold", "Whose held-out cases are evaluated, or all: every case of the data", run, &of_run.fold},
+      {"crop", "D x H x W around the centre of each volume, or whole; default: whole", run,
+       [&of_run](const std::string& text) { of_run.crop = crop_from_text(text, 3); }},
+      {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
+      {.name = "baseline",
+       .help = "What is scored beside it, fitted on the training cases: threshold, the best HU interval of each "
+               "class; default: none",
+       .value = [&o](const std::string& text) { set_baseline(o, text); },
+       .choices = {"none", "threshold", "intensity"}},
+      {"png", "Picture to write: slices with prediction (filled) and reference (outlined)", "", &o.png}};
+  for (Setting& setting : metric_settings(o)) settings.push_back(std::move(setting));
+  return settings;
 }
 
 /// Warns of settings for runs when label maps are evaluated: they have no effect there; a training config may hold
@@ -94,6 +98,15 @@ void warn_of_settings_of_run(const EvaluateOptions& options, Progress& progress)
     if (kOfRun.contains(given.name))
       progress.warn("[evaluate] {" + given.name + "} has no effect: it is for a run, and " +
                     options.predictions.string() + " is none");
+}
+
+/// Warns of settings for surfaces when no metric reads them.
+void warn_of_settings_of_surfaces(const EvaluateOptions& options, const LabelMetrics& metrics, Progress& progress) {
+  if (any_of_surfaces(metrics)) return;
+  for (const GivenSetting& given : options.task.given)
+    if (given.name == "tolerance-mm" || given.name == "surface-convention")
+      progress.warn("[evaluate] {" + given.name +
+                    "} has no effect: it is for metrics of surfaces, and {metrics} has none");
 }
 
 class Segmentation : public Task {
@@ -206,6 +219,7 @@ class Segmentation : public Task {
     o.predictions = options.predictions, o.references = options.references;
     o.summary = options.summary, o.seen = options.seen;
     o.metrics = metrics_;
+    warn_of_settings_of_surfaces(options, chosen_metrics(o.metric_keys, metrics_), context.progress());
     o.formats.limits.memory_bytes = context.left_bytes();
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{
@@ -261,31 +275,6 @@ std::string to_text(const PrepareReport& r) {
     text += ", " + std::to_string(r.warnings.size()) + " warnings (see " + (r.work / "run.json").string() + ")";
   return text + " in " + duration_text(r.seconds) +
          (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
-}
-
-std::string to_text(const LabelScores& r) {
-  const bool baseline = r.baseline_mean_dice.has_value();
-  const auto with_scores = [&](const std::string& name, const std::vector<double>& means) {
-    std::vector<std::string> row = {name};
-    for (std::size_t m = 0; m < means.size(); ++m) row.push_back(fixed_text(means[m], r.metrics[m].digits));
-    return row;
-  };
-  std::vector<std::vector<std::string>> rows = {{"class"}};
-  for (const OverlapMetric& metric : r.metrics) rows[0].push_back(heading_of(metric));
-  if (baseline) rows[0].insert(rows[0].end(), {"threshold Dice", "best HU range"});
-  for (const auto& c : r.classes) {
-    rows.push_back(with_scores(c.name, c.means));
-    if (!c.baseline_dice) continue;
-    const auto& t = r.thresholds[c.label];
-    rows.back().insert(rows.back().end(),
-                       {fixed_text(*c.baseline_dice), std::to_string(t.low_hu) + " to " + std::to_string(t.high_hu)});
-  }
-  rows.push_back(with_scores("mean", r.means));
-  if (baseline) rows.back().push_back(fixed_text(*r.baseline_mean_dice));
-  std::string text = seen_text(r.seen) + text_table(rows);
-  text += std::to_string(r.cases.size()) + " cases scored, " + std::to_string(r.failures.size()) + " not\n";
-  for (const auto& f : r.failures) text += "  " + f.id + ": " + f.code + " " + f.message + "\n";
-  return text;
 }
 
 }  // namespace voxshard

@@ -14,6 +14,5 @@ namespace voxshard {
 std::shared_ptr<const Task> segmentation(const OverlapMetrics& metrics = overlap_metrics());
 
 std::string to_text(const PrepareReport& report);
-std::string to_text(const LabelScores& scores);
 
 }  // namespace voxshard

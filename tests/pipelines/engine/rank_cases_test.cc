@@ -199,6 +199,7 @@ TEST(RanksEvaluate, TheTablesAndFilesOfOneProcess) {
   for (const bool with_dataset : {true, false}) {
     EvaluateLabelsOptions options = write_predictions(scene);
     if (with_dataset) options.dataset = scene.data(), options.threshold_baseline = true;
+    if (!with_dataset) options.metric_keys = {"dice", "hd95", "nsd"}, options.empty = find_empty_rule("inf");
     options.summary = scene.path("one.json");
     const Json one = to_json(evaluate_labels(options, scene.progress));
     ASSERT_EQ(one.at("failed"), 2);

@@ -8,7 +8,8 @@
 //   predicting     reading; reorienting 8 n, resampling 4 n + 4 m; the core set beside the image, 4 m, which is
 //   released when
 //                  it is fed, then beside the labels, by core and whole, 5 m; restoring 4 m + 4 n; writing 5 n
-//   evaluating     reading(reference); 4 n + reading(prediction); with a threshold 8 n + reading(image), 16 n
+//   evaluating     reading(reference); 4 n + reading(prediction); with a threshold 8 n + reading(image), 16 n;
+//                  with distances of surfaces 8 n, and about 12 n for a class that fills the volume
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "io/image/image.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/text.h"
+#include "libcore/metrics/surface/surface_distances.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 
 namespace voxshard {
@@ -203,6 +205,10 @@ ProcessPlan evaluating_case_plan(const Evaluated& files, const VolumeFormats& fo
   const double n = kVoxel * static_cast<double>(voxels_of(reference->geometry));
   ProcessPlan plan = widest_of(
       {moment({{kMetrics, read(files.reference)}}), moment({{kMetrics, n}, {kReading, read(files.prediction)}})});
+  if (files.surfaces) {
+    const auto& size = reference->geometry.size;
+    plan = widest_of({plan, moment({{kMetrics, 2 * n + surface_bytes({size[2], size[1], size[0]})}})});
+  }
   if (!files.image.empty())
     plan = widest_of(
         {plan, moment({{kMetrics, 2 * n}, {kReading, read(files.image)}}), moment({{kMetrics, 3 * n}, {kReading, n}})});

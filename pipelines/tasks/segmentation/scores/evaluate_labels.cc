@@ -25,20 +25,14 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostCasesInImage = 6;
 
-ClassScores scores_of(const ClassCounts& c, const OverlapMetrics& metrics) {
-  ClassScores scores{.scores = {}, .tp = c.tp, .fp = c.fp, .fn = c.fn, .tn = c.tn};
-  for (const OverlapMetric& metric : metrics) scores.scores[metric.name] = metric.of(c);
-  return scores;
-}
-
 /// One reference with its prediction and, when the data set names one, its image.
 struct Pair {
   std::string id;
   fs::path reference, prediction, image;
 };
 
-Evaluated files_of(const Pair& pair, bool with_image) {
-  return {pair.reference, pair.prediction, with_image ? pair.image : fs::path()};
+Evaluated files_of(const Pair& pair, bool with_image, bool surfaces = false) {
+  return {pair.reference, pair.prediction, with_image ? pair.image : fs::path(), surfaces};
 }
 
 std::map<std::string, fs::path> images_by_case(const Dataset& dataset) {
@@ -110,8 +104,8 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
 
 /// Scores one case. `ignored` is the label of voxels that do not count, or -1.
 EvaluatedCase evaluate_case(const Pair& pair, int classes, int ignored,
-                            const std::vector<ThresholdInterval>& thresholds, const EvaluateLabelsOptions& o) {
-  const VolumeFormats& formats = o.formats;
+                            const std::vector<ThresholdInterval>& thresholds, const ScoringRules& rules,
+                            const VolumeFormats& formats) {
   if (pair.prediction.empty())
     throw Error(ErrorKind::kInput, "E_MISSING",
                 "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
@@ -119,8 +113,7 @@ EvaluatedCase evaluate_case(const Pair& pair, int classes, int ignored,
   const Volume reference = read_label(pair.reference, formats), prediction = read_label(pair.prediction, formats);
   require_same_grid(reference.geometry, prediction.geometry, pair.prediction.filename().string());
   EvaluatedCase result{.id = pair.id, .scores = {pair.prediction, pair.reference, {}}, .baseline_dice = {}};
-  const auto counts = count_classes(prediction.voxels.view(), reference.voxels.view(), classes, ignored);
-  for (int c = 1; c < classes; ++c) result.scores.classes[c] = scores_of(counts[c], o.metrics);
+  result.scores.classes = score_classes(prediction, reference, {.classes = classes, .ignored = ignored}, rules);
   if (thresholds.empty()) return result;
   const Volume image = read_image(pair.image, formats);
   require_same_grid(image.geometry, reference.geometry, pair.reference.filename().string());
@@ -142,14 +135,18 @@ void summarise(LabelScores& report, int classes, const std::vector<std::string>&
     report.classes.push_back({.label = c,
                               .name = name,
                               .means = {},
+                              .cases = {},
                               .baseline_dice = b.empty() ? std::nullopt : std::optional(nan_mean(b))});
     if (!b.empty()) baselines.push_back(nan_mean(b));
   }
-  for (const OverlapMetric& metric : report.metrics) {
+  for (const LabelMetric& metric : report.rules.metrics) {
     std::vector<double> by_class;
     for (ClassMean& one : report.classes) {
       std::vector<double> by_case;
-      for (const auto& item : report.cases) by_case.push_back(item.scores.classes.at(one.label).scores.at(metric.name));
+      for (const auto& item : report.cases)
+        by_case.push_back(item.scores.classes.at(one.label).scores.at(metric.shown.name));
+      one.cases.push_back(by_case.size() - static_cast<std::size_t>(std::ranges::count_if(
+                                               by_case, [](double score) { return std::isnan(score); })));
       by_class.push_back(one.means.emplace_back(nan_mean(by_case)));
     }
     report.means.push_back(nan_mean(by_class));
@@ -198,28 +195,14 @@ void write_outputs(const EvaluateLabelsOptions& options, const std::vector<Pair>
   if (!options.png.empty()) write_image(options, pairs, report, names, gate);
 }
 
-/// Serialises the scores of a case for the other processes.
-Json scores_message(const EvaluatedCase& scored) {
-  Json classes = Json::array();
-  for (const auto& [label, s] : scored.scores.classes) classes.push_back({label, s.tp, s.fp, s.fn, s.tn});
-  return {{"classes", classes}, {"baseline", scored.baseline_dice}};
-}
-
-void take_scores(const Json& message, const OverlapMetrics& metrics, EvaluatedCase& scored) {
-  for (const Json& c : message.at("classes"))
-    scored.scores.classes[c.at(0).get<int>()] = scores_of({.tp = c.at(1).get<std::int64_t>(),
-                                                           .fp = c.at(2).get<std::int64_t>(),
-                                                           .fn = c.at(3).get<std::int64_t>(),
-                                                           .tn = c.at(4).get<std::int64_t>()},
-                                                          metrics);
-  message.at("baseline").get_to(scored.baseline_dice);
-}
-
 }  // namespace
 
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context) {
   if (options.dataset.empty() && (options.threshold_baseline || !options.png.empty()))
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} and {png} need the images: give {dataset} FOLDER");
+  const ScoringRules rules{.metrics = chosen_metrics(options.metric_keys, options.metrics),
+                           .surface = options.surface,
+                           .empty = options.empty};
   const std::vector<fs::path> inputs = {options.predictions, options.references, options.dataset};
   require_output_file(options.summary, summary_file(), {.inputs = inputs});
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
@@ -252,31 +235,38 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
       dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, context, gate);
 
   const int ignored = dataset ? dataset->ignore_label.value_or(-1) : -1;
-  LabelScores report{.metrics = options.metrics};
+  LabelScores report{.rules = rules, .states_rules = options.states_rules()};
   if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, context, gate);
   std::vector<EvaluatedCase> scored(pairs.size());
   const auto plan = [&](std::int64_t i) {
-    return evaluating_case_plan(files_of(pairs[static_cast<std::size_t>(i)], options.threshold_baseline),
+    const Pair& pair = pairs[static_cast<std::size_t>(i)];
+    return evaluating_case_plan(files_of(pair, options.threshold_baseline, any_of_surfaces(rules.metrics)),
                                 options.formats);
   };
   CasePass pass("evaluate", ids_of(pairs), context, gate, "");
-  const auto good = pass.run(
-      {.need = plan,
-       .body =
-           [&](std::int64_t i) {
-             const auto at = static_cast<std::size_t>(i);
-             require_utf8_name(pairs[at].id);
-             scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, options);
-           },
-       .value = [&](std::int64_t i) { return scores_message(scored[static_cast<std::size_t>(i)]); },
-       .take =
-           [&](std::int64_t i, const Json& value) {
-             const auto at = static_cast<std::size_t>(i);
-             scored[at] = {
-                 .id = pairs[at].id, .scores = {pairs[at].prediction, pairs[at].reference, {}}, .baseline_dice = {}};
-             take_scores(value, options.metrics, scored[at]);
-           },
-       .size = [&](std::int64_t i) { return plan(i).total(); }});
+  const auto good = pass.run({.need = plan,
+                              .body =
+                                  [&](std::int64_t i) {
+                                    const auto at = static_cast<std::size_t>(i);
+                                    require_utf8_name(pairs[at].id);
+                                    scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, rules,
+                                                               options.formats);
+                                  },
+                              .value =
+                                  [&](std::int64_t i) {
+                                    const EvaluatedCase& one = scored[static_cast<std::size_t>(i)];
+                                    return Json{{"classes", class_scores_message(one.scores.classes, rules.metrics)},
+                                                {"baseline", one.baseline_dice}};
+                                  },
+                              .take =
+                                  [&](std::int64_t i, const Json& value) {
+                                    const auto at = static_cast<std::size_t>(i);
+                                    scored[at] = {.id = pairs[at].id,
+                                                  .scores = {pairs[at].prediction, pairs[at].reference,
+                                                             class_scores_of(value.at("classes"), rules.metrics)},
+                                                  .baseline_dice = value.at("baseline").get<std::vector<double>>()};
+                                  },
+                              .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (good[i]) report.cases.push_back(std::move(scored[i]));

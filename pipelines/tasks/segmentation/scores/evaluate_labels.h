@@ -1,6 +1,7 @@
 // Scores of segmentation: label maps of one folder against the references of another, matched by file name. The metrics
-// of a table, Dice and IoU, are given per class and case in nnU-Net's summary.json (both maps empty: NaN, left out of
-// means), optionally beside the best HU threshold and with an image of slices.
+// of a table, Dice and IoU unless others are chosen, are given per class and case in nnU-Net's summary.json (both maps
+// empty: NaN, left out of means, unless another rule is chosen), optionally beside the best HU threshold and with an
+// image of slices.
 //
 //   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"},
 //   context);
@@ -14,24 +15,30 @@
 
 #include "io/datasets/summary.h"
 #include "io/volume/volume.h"
-#include "libcore/metrics/overlap_metrics.h"
 #include "pipelines/engine/run_context.h"
 #include "pipelines/model_runs/process_plan.h"
 #include "pipelines/model_runs/report.h"
 #include "pipelines/model_runs/trained_on.h"
+#include "pipelines/tasks/segmentation/scores/class_scores.h"
 #include "pipelines/tasks/segmentation/scores/threshold_baseline.h"
 
 namespace voxshard {
 
 struct EvaluateLabelsOptions {
   std::filesystem::path predictions, references;
-  std::filesystem::path dataset;             // class names, training cases and images; may be empty
-  std::filesystem::path summary;             // summary.json to write; may be empty
-  std::filesystem::path png;                 // contact sheet; needs `dataset` for the images; may be empty
-  SeenInputs seen = {};                      // the predictions of inputs that the run was trained on
-  bool threshold_baseline = false;           // needs `dataset`
-  VolumeFormats formats = volume_formats();  // limits.memory_bytes is for all cases in flight together; 0: no limit
-  OverlapMetrics metrics = overlap_metrics();
+  std::filesystem::path dataset;               // class names, training cases and images; may be empty
+  std::filesystem::path summary;               // summary.json to write; may be empty
+  std::filesystem::path png;                   // contact sheet; needs `dataset` for the images; may be empty
+  SeenInputs seen = {};                        // the predictions of inputs that the run was trained on
+  bool threshold_baseline = false;             // needs `dataset`
+  VolumeFormats formats = volume_formats();    // limits.memory_bytes is for all cases in flight together; 0: no limit
+  OverlapMetrics metrics = overlap_metrics();  // those that are shown when no key is given
+  std::vector<std::string> metric_keys = {};   // "hd95": the metrics to show, of all_label_metrics(metrics)
+  SurfaceOptions surface = {};                 // how their distances are measured
+  const EmptyRule* empty = &empty_rules().front();
+
+  /// True when results state what was chosen, and over how many cases each mean is.
+  bool states_rules() const { return !metric_keys.empty() || empty != &empty_rules().front(); }
 };
 
 struct EvaluatedCase {
@@ -43,12 +50,14 @@ struct EvaluatedCase {
 struct ClassMean {
   int label = 0;
   std::string name;
-  std::vector<double> means;  // by metric, over the cases, NaN left out
+  std::vector<double> means;       // by metric, over the cases, NaN left out
+  std::vector<std::size_t> cases;  // by metric, the cases in the mean
   std::optional<double> baseline_dice;
 };
 
 struct LabelScores {
-  OverlapMetrics metrics;
+  ScoringRules rules;
+  bool states_rules = false;
   std::vector<EvaluatedCase> cases;  // sorted by id
   std::vector<ClassMean> classes;    // the foreground
   std::vector<double> means;         // by metric, over the foreground classes
@@ -61,8 +70,10 @@ struct LabelScores {
 
 /// Scores the predictions. The processes of a run divide the cases; all get the report, and the first process writes
 /// the files, which have the same bytes for any number of processes. Errors: kInput for a missing folder, kNoCase when
-/// no pair can be scored, kUsage when an option needs `dataset`, kBudget when memory does not hold the image, kOutput.
+/// no pair can be scored, kUsage when an option needs `dataset` or a key is that of no metric, kBudget when memory does
+/// not hold the image, kOutput.
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const LabelScores& report);
+std::string to_text(const LabelScores& report);
 
 }  // namespace voxshard

@@ -1,34 +1,51 @@
-// The JSON of a LabelScores: means, thresholds, cases and failures.
+// The JSON of a LabelScores: means, thresholds, cases and failures. A score without a value is null, an infinite one
+// "inf"; what was chosen (metrics, convention, rule of empty classes) is stated where something was.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 
 namespace voxshard {
+namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json score_json(double score) { return std::isinf(score) ? Json(score > 0 ? "inf" : "-inf") : json_number(score); }
+
+void add_rules(Json& json, const ScoringRules& rules) {
+  json["empty"] = rules.empty->name;
+  if (!any_of_surfaces(rules.metrics)) return;
+  json["surface"] = {{"convention", rules.surface.convention->name},
+                     {"rule", rules.surface.convention->rule},
+                     {"tolerance_mm", rules.surface.tolerance_mm}};
+}
+
+}  // namespace
+
 Json to_json(const LabelScores& report) {
-  const OverlapMetrics& metrics = report.metrics;
+  const LabelMetrics& metrics = report.rules.metrics;
   Json json;
   for (std::size_t m = 0; m < metrics.size(); ++m)
-    json[std::string("mean_") + metrics[m].key] = json_number(report.means[m]);
+    json[std::string("mean_") + metrics[m].shown.key] = score_json(report.means[m]);
   if (report.baseline_mean_dice) json["threshold_mean_dice"] = json_number(*report.baseline_mean_dice);
-  json["rule"] = rules_of(metrics) + " per case, then the mean over cases; both empty: null, left out of the mean";
+  json["rule"] = rules_of(metrics) + " per case, then the mean over cases; " + report.rules.empty->text;
+  if (report.states_rules) add_rules(json, report.rules);
   json["classes"] = Json::array();
   for (const auto& c : report.classes) {
-    json["classes"].push_back({{"label", c.label}, {"name", c.name}});
-    for (std::size_t m = 0; m < metrics.size(); ++m) json["classes"].back()[metrics[m].key] = json_number(c.means[m]);
+    Json& one = json["classes"].emplace_back(Json{{"label", c.label}, {"name", c.name}});
+    for (std::size_t m = 0; m < metrics.size(); ++m) one[metrics[m].shown.key] = score_json(c.means[m]);
+    for (std::size_t m = 0; m < metrics.size() && report.states_rules; ++m) one["n"][metrics[m].shown.key] = c.cases[m];
     if (!c.baseline_dice) continue;
     const auto& t = report.thresholds[c.label];
-    json["classes"].back()["threshold_dice"] = json_number(*c.baseline_dice);
-    json["classes"].back()["threshold_hu"] = {t.low_hu, t.high_hu};
+    one["threshold_dice"] = json_number(*c.baseline_dice);
+    one["threshold_hu"] = {t.low_hu, t.high_hu};
   }
   json["cases"] = Json::array();
   for (const auto& c : report.cases) {
     json["cases"].push_back({{"case", c.id}});
-    for (const OverlapMetric& metric : metrics)
+    for (const LabelMetric& metric : metrics)
       for (const auto& [label, s] : c.scores.classes)
-        json["cases"].back()[metric.key].push_back(json_number(s.scores.at(metric.name)));
+        json["cases"].back()[metric.shown.key].push_back(score_json(s.scores.at(metric.shown.name)));
   }
   json["failed"] = report.failures.size();
   json["failures"] = to_json(report.failures);
