@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kMostCompanions = 32;
 /// Cases of the others that may lie the other way round too, being wrong themselves.
 constexpr double kMostReversedShare = 0.05;
+/// Two classes have a usual order when their usual offset is at least so many deviations of the offsets.
+constexpr double kLeastOrder = 2;
 constexpr const char* kAxisText[3][2] = {
     {"to the right of", "to the left of"}, {"in front of", "behind"}, {"below", "above"}};
 
@@ -135,6 +137,8 @@ std::map<const CaseFacts*, Reversal> reversals(const CheckedSet& set, int a, int
       const auto alike = (above ? positive : std::ssize(values) - positive) - 1;
       const double most = kMostReversedShare * static_cast<double>(values.size() - 1);
       if (static_cast<double>(alike) > most || std::abs(one.value) <= kPlaceFloorMm) continue;
+      const double deviation = std::abs((one.value - one.usual) / one.score);
+      if (std::abs(one.usual) < kLeastOrder * deviation) continue;
       Reversal& furthest = found[one.facts];
       if (std::abs(one.value) > std::abs(furthest.offset_mm)) furthest = {one.value, one.usual, axis};
     }
