@@ -25,6 +25,8 @@ inline constexpr double kMostScore = 4;
 inline constexpr double kLogVolumeFloor = 0.2, kLogSpreadFloor = 0.1, kPlaceFloorMm = 5, kMeanHuFloor = 20;
 /// Labels count as shifted when the steps at their borders become larger by this factor elsewhere.
 inline constexpr double kShiftGain = 1.05;
+/// Shifts by less are no findings: contours may stop a voxel inside or outside of an edge.
+inline constexpr int kLeastShiftVoxels = 2;
 /// Labels count as fitting when the excess of their contrast over 1 is this share of the usual one of the set.
 inline constexpr double kFitShare = 0.4;
 

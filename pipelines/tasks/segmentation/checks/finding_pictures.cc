@@ -49,7 +49,10 @@ void draw(const Finding& finding, const std::vector<const Case*>& items, const C
                      .reference = drawn[i].labelled ? &drawn[i].outlined : nullptr,
                      .prediction = drawn[i].labelled && !finding.classes.empty() ? &drawn[i].labels : nullptr,
                      .caption = items[i]->id + " " + finding.code});
-  write_sheet(file, overlay_sheet(shown, {.label_names = set.class_names}));
+  write_sheet(file, overlay_sheet(shown, {.label_names = set.class_names,
+                                          .marks = finding.classes.empty()
+                                                       ? "outlined: labels"
+                                                       : "filled: labels   outlined: what the finding is about"}));
 }
 
 }  // namespace

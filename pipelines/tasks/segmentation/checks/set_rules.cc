@@ -2,7 +2,7 @@
 //
 //   find_doubles(set)      // case_7 has the image of case_3
 #include <algorithm>
-#include <functional>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -34,7 +34,9 @@ struct Contrasts {
 };
 
 bool is_shifted(const BorderFit& fit, const Contrasts& contrasts) {
-  return fit.best_contrast >= kShiftGain * fit.contrast && fit.best_contrast >= contrasts.least(fit);
+  const bool is_far =
+      std::any_of(fit.shift.begin(), fit.shift.end(), [](int voxels) { return std::abs(voxels) >= kLeastShiftVoxels; });
+  return is_far && fit.best_contrast >= kShiftGain * fit.contrast && fit.best_contrast >= contrasts.least(fit);
 }
 
 std::string part_text(const CaseFacts& facts, const CaseFacts& other) {

@@ -131,6 +131,8 @@ TEST(CheckRules, FindsShiftedLabelsAndThoseOfAnotherImage) {
   EXPECT_THAT(codes_of(set, "case_0"), ElementsAre("W_SHIFT"));
   EXPECT_THAT(finding_of(set, "case_0", "W_SHIFT").what, HasSubstr("moved by 0, 0, -3 voxels"));
   EXPECT_THAT(codes_of(set, "case_1"), ElementsAre("W_FIT")) << "no shift makes it fit";
+  set.cases[2].fit = BorderFit{.contrast = 1.5, .best_contrast = 2.2, .shift = {0, 0, 1}, .faces = 1000};
+  EXPECT_THAT(codes_of(set, "case_2"), IsEmpty()) << "a contour may stop a voxel beside an edge";
   set.cases.resize(2);
   EXPECT_THAT(codes_of(set, "case_0"), ElementsAre("W_SHIFT")) << "without other cases";
 }
