@@ -43,7 +43,7 @@ inline constexpr ErrorEnd kErrorEnds[] = {
      "over the memory budget, and nothing was allocated; or the system refused memory, or threads that were asked for "
      "(E_THREADS)"},
     {ErrorKind::kPartial, kExitPartial, "partial",
-     "some cases failed and are listed; the outputs of the others are valid"},
+     "some cases failed, or check found something, and are listed; the outputs of the others are valid"},
     {ErrorKind::kMismatch, kExitMismatch, "mismatch", "a verification found a difference"},
     {ErrorKind::kCheckpoint, kExitCheckpoint, "checkpoint",
      "a checkpoint of another model or run, or of data that have changed; or all checkpoints are damaged or gone"},

@@ -28,6 +28,7 @@
 #define VOXSHARD_COMMANDS(X) \
   X(demo)                    \
   X(info)                    \
+  X(check)                   \
   X(convert)                 \
   X(prepare)                 \
   X(plan)                    \

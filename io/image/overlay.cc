@@ -219,7 +219,7 @@ cv::Mat legend(int width, const std::map<int, bool>& shown, const OverlayOptions
     text(strip, name.substr(0, 18), {corner.x + 20, corner.y + 12}, 0.45, kInk);
     ++at;
   }
-  text(strip, "filled: prediction   outlined: reference", {8, rows * kLegendRowPx + 16}, 0.42, kFaint);
+  text(strip, o.marks, {8, rows * kLegendRowPx + 16}, 0.42, kFaint);
   return strip;
 }
 

@@ -26,6 +26,7 @@ struct OverlayOptions {
   double fill_opacity = 0.45;
   int cases_per_row = 2;
   std::vector<std::string> label_names;  // by class; a legend of the classes shown when not empty
+  std::string marks = "filled: prediction   outlined: reference";  // the last line of the legend
 };
 
 /// (H, W, 3) u8, red first. Errors: kConfig when a label's grid is not the image's, or an image is missing.

@@ -88,6 +88,14 @@ struct InfoReport {
   InfoSection& set(const std::string& name);
 };
 
+struct CheckRequest {
+  std::filesystem::path dataset;
+  bool deep = false;             // true: every voxel is read
+  std::filesystem::path output;  // folder for lists and pictures of the findings; may be empty
+  std::filesystem::path csv;     // CSV of the findings; may be empty
+  TaskOptions task;
+};
+
 struct PrepareRequest {
   std::filesystem::path dataset, work;
   std::uint64_t seed = 0;

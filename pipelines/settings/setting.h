@@ -24,7 +24,7 @@
 
 namespace voxshard {
 
-enum class TaskCommand { kPrepare, kTrain, kPredict, kEvaluate };
+enum class TaskCommand { kCheck, kPrepare, kTrain, kPredict, kEvaluate };
 
 /// Range of the number to whose multiples the extents of whole samples are padded.
 inline constexpr NumberRange kPadMultiples{1, 4096};

@@ -2,6 +2,12 @@
 
 namespace voxshard {
 
+TaskReport Task::check(const CheckRequest& request, const RunContext&) const {
+  throw Error(ErrorKind::kUsage, "[check] data of " + std::string(name()) +
+                                     " have no check of their own; see `voxshard info " + request.dataset.string() +
+                                     "`");
+}
+
 TaskReport Task::prepare(const PrepareRequest& request, const RunContext&) const {
   throw Error(ErrorKind::kUsage, "[prepare] the data of " + std::string(name()) + " are trained on as they are; give " +
                                      request.dataset.string() + " to `voxshard train`");

@@ -54,6 +54,9 @@ class Task {
   /// Adds the task's findings about a file or folder to the report; returns true when nothing more is to be reported on
   /// it.
   virtual bool info(const std::filesystem::path&, const InfoOptions&, InfoReport&) const { return false; }
+  /// True when the task checks its data sets.
+  virtual bool checks() const { return false; }
+  virtual TaskReport check(const CheckRequest& request, const RunContext& context) const;
   /// True when training needs data that `prepare` made.
   virtual bool prepares() const { return false; }
   virtual TaskReport prepare(const PrepareRequest& request, const RunContext& context) const;

@@ -6,6 +6,7 @@
 #include "io/files/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/header_info.h"
+#include "pipelines/tasks/segmentation/checks/check_dataset.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
@@ -131,6 +132,7 @@ class Segmentation : public Task {
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
     if (command == TaskCommand::kPrepare) return prepare_settings(options.of<PrepareOptions>());
+    if (command == TaskCommand::kCheck) return limit_settings(options.of<VolumeLimits>());
     if (command == TaskCommand::kPredict) return prediction_settings(options.of<VolumeReading>());
     if (command == TaskCommand::kTrain) return training_settings(options.of<VolumeTaskOptions>());
     if (command == TaskCommand::kEvaluate)
@@ -175,6 +177,20 @@ class Segmentation : public Task {
     report.folders.add(folder);
     if (report.next.empty() && !set.training.empty()) report.next = {"prepare", path.string(), "{output}", "work"};
     return true;
+  }
+
+  bool checks() const override { return true; }
+
+  TaskReport check(const CheckRequest& request, const RunContext& context) const override {
+    CheckDatasetOptions o{
+        .dataset = request.dataset, .deep = request.deep, .output = request.output, .csv = request.csv};
+    o.formats.limits = request.task.of<VolumeLimits>();
+    o.formats.limits.memory_bytes = context.left_bytes();
+    const CheckReport report = check_dataset(o, context);
+    TaskReport result{
+        .json = to_json(report), .text = to_text(report), .partial = !report.findings.empty(), .memory = report.memory};
+    if (!o.deep) result.next = {"check", o.dataset.string(), "{deep}"};
+    return result;
   }
 
   bool prepares() const override { return true; }

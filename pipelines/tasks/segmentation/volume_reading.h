@@ -16,7 +16,7 @@ struct VolumeReading {
   IrregularSlices irregular = IrregularSlices::kReject;
 };
 
-/// Returns the settings of the limits, the same for prepare and predict.
+/// Returns the settings of the limits, the same for check, prepare and predict.
 std::vector<Setting> limit_settings(VolumeLimits& limits);
 std::vector<Setting> prediction_settings(VolumeReading& reading);
 

@@ -8,10 +8,6 @@
 namespace voxshard {
 namespace {
 
-/// Tolerance for origin (mm), spacing (mm) and direction of image and label, which may differ by the rounding of f32
-/// headers.
-constexpr double kGridTolerance = 1e-2;
-
 std::string size_text(const Geometry& g) { return joined_text(g.size.data(), 3); }
 
 void require_known_classes(const Volume& label, int classes, std::optional<int> ignored, const std::string& file) {

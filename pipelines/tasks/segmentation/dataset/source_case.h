@@ -13,6 +13,10 @@
 
 namespace voxshard {
 
+/// Tolerance for origin (mm), spacing (mm) and direction of image and label, which may differ by the rounding of f32
+/// headers.
+inline constexpr double kGridTolerance = 1e-2;
+
 struct SourceCase {
   Volume image;  // f32 HU
   Volume label;  // i32 in [0, classes), or the ignored label

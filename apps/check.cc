@@ -1,0 +1,52 @@
+// voxshard check: judges every case of a data set before anything is trained on it.
+#include <CLI/CLI.hpp>
+
+#include "apps/command.h"
+#include "apps/results.h"
+#include "apps/run_context.h"
+#include "apps/setting_args.h"
+#include "pipelines/commands/run_check.h"
+
+namespace voxshard {
+namespace {
+
+struct Options {
+  CheckRequest request;
+  RunResources resources;
+  Settings settings;
+};
+
+RunCommand add(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CheckRequest* const o = &options->request;
+  app.add_option("dataset", o->dataset, "Data set folder: nnU-Net or Medical Segmentation Decathlon; it is only read")
+      ->required();
+  app.add_flag("--deep", o->deep,
+               "Read every voxel of the images too; without it their headers, the bytes of their files and the label "
+               "maps are checked");
+  app.add_option("-o,--output", o->output, "Folder to write: a picture of each finding, findings.json, findings.csv");
+  app.add_option("--csv", o->csv, "CSV to write: a row for each finding");
+  add_task_rows(options->settings, TaskCommand::kCheck, o->task);
+  add_settings(app, options->settings);
+  add_memory_option(app, "--host-memory", options->resources.host_budget_bytes,
+                    "Budget of this process, like 8GiB: decides how many cases are in flight; default: what the "
+                    "machine has free");
+  return [options](const Context& context) {
+    return outcome(run_check(options->request, run_context(context, options->resources)));
+  };
+}
+
+}  // namespace
+
+Command check_command() {
+  return {.name = "check",
+          .summary =
+              "Finds what is wrong or odd in a data set: grids, label values, HU, doubles, left and right, shifted "
+              "labels, classes unlike those of the other cases; exit 8 when there are findings.",
+          .example =
+              "voxshard check data --deep -o checked\n  "
+              "voxshard check data --csv findings.csv --json",
+          .add = add};
+}
+
+}  // namespace voxshard

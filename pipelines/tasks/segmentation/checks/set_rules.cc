@@ -1,0 +1,117 @@
+// The rules that compare files of different cases, and labels with their images by what is usual in the set.
+//
+//   find_doubles(set)      // case_7 has the image of case_3
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "libcore/base/text.h"
+#include "pipelines/tasks/segmentation/checks/check_rules.h"
+#include "pipelines/tasks/segmentation/checks/leave_one_out.h"
+#include "pipelines/tasks/segmentation/checks/patients.h"
+
+namespace voxshard {
+namespace {
+
+/// The least contrast of labels that fit, where too few other cases show what is usual.
+constexpr double kUsualContrast = 1.35;
+
+/// Returns the contrast of each case's borders, and the least that a case with this contrast should have.
+struct Contrasts {
+  explicit Contrasts(const CheckedSet& set)
+      : values([&] {
+          std::vector<double> all;
+          for (const CaseFacts& facts : set.cases)
+            if (facts.fit) all.push_back(facts.fit->contrast - 1);
+          return all;
+        }()) {}
+  bool enough() const { return values.others() >= kFewestOthers; }
+  double least(const BorderFit& fit) const {
+    return enough() ? 1 + kFitShare * std::max(0.0, values.median_without(fit.contrast - 1)) : kUsualContrast;
+  }
+  LeaveOneOut values;
+};
+
+bool is_shifted(const BorderFit& fit, const Contrasts& contrasts) {
+  const bool is_far =
+      std::any_of(fit.shift.begin(), fit.shift.end(), [](int voxels) { return std::abs(voxels) >= kLeastShiftVoxels; });
+  return is_far && fit.best_contrast >= kShiftGain * fit.contrast && fit.best_contrast >= contrasts.least(fit);
+}
+
+std::string part_text(const CaseFacts& facts, const CaseFacts& other) {
+  return facts.part == other.part ? "" : " (" + facts.part + " and " + other.part + ")";
+}
+
+/// Adds a trouble for each pair of a patient's cases, one of `first` and one of `second`.
+void compare_patients(const std::vector<std::string>& first, const std::vector<std::string>& second,
+                      const std::string& where, std::vector<Trouble>& found) {
+  std::map<std::string, std::string> by_patient;
+  for (const std::string& id : first) by_patient.emplace(patient_of(id), id);
+  for (const std::string& id : second)
+    if (const auto at = by_patient.find(patient_of(id)); at != by_patient.end())
+      found.push_back({id, "the patient " + at->first + " is in " + where, {}, at->second});
+}
+
+}  // namespace
+
+std::vector<Trouble> find_shifts(const CheckedSet& set) {
+  std::vector<Trouble> found;
+  if (!set.is_ct) return found;
+  const Contrasts contrasts(set);
+  for (const CaseFacts& facts : set.cases) {
+    if (!facts.fit || !is_shifted(*facts.fit, contrasts)) continue;
+    const auto& s = facts.fit->shift;
+    found.push_back({facts.id, "the labels fit best when they are moved by " + std::to_string(s[0]) + ", " +
+                                   std::to_string(s[1]) + ", " + std::to_string(s[2]) +
+                                   " voxels along x, y, z: the steps of HU at their borders are then " +
+                                   fixed_text(facts.fit->best_contrast / facts.fit->contrast, 2) + " times as large"});
+  }
+  return found;
+}
+
+std::vector<Trouble> find_misfits(const CheckedSet& set) {
+  std::vector<Trouble> found;
+  const Contrasts contrasts(set);
+  if (!set.is_ct || !contrasts.enough()) return found;
+  for (const CaseFacts& facts : set.cases) {
+    if (!facts.fit || is_shifted(*facts.fit, contrasts) || facts.fit->contrast >= contrasts.least(*facts.fit)) continue;
+    const double usual = 1 + contrasts.values.median_without(facts.fit->contrast - 1);
+    found.push_back({facts.id, "the steps of HU at the borders of the labels are " +
+                                   fixed_text(facts.fit->contrast, 2) +
+                                   " times those some voxels beside them; usual in this set: " + fixed_text(usual, 2)});
+  }
+  return found;
+}
+
+std::vector<Trouble> find_doubles(const CheckedSet& set) {
+  std::vector<Trouble> found;
+  std::map<std::vector<std::string>, const CaseFacts*> images;
+  std::map<std::string, const CaseFacts*> labels;
+  for (const CaseFacts& facts : set.cases) {
+    const CaseFacts *image = &facts, *label = &facts;
+    if (!facts.image_hashes.empty()) image = images.emplace(facts.image_hashes, &facts).first->second;
+    if (!facts.classes.empty()) label = labels.emplace(facts.label_hash, &facts).first->second;
+    if (image == &facts && label == &facts) continue;
+    const CaseFacts& other = image != &facts ? *image : *label;
+    const std::string both = image != &facts && image == label ? "image and the label map"
+                             : image != &facts                 ? "image"
+                                                               : "label map";
+    found.push_back({facts.id, "the " + both + " of " + other.id + " again" + part_text(facts, other), {}, other.id});
+  }
+  return found;
+}
+
+std::vector<Trouble> find_shared_patients(const CheckedSet& set) {
+  std::vector<Trouble> found;
+  std::map<std::string, std::vector<std::string>> parts;
+  for (const CaseFacts& facts : set.cases) parts[facts.part].push_back(facts.id);
+  compare_patients(parts["training"], parts["test"], "the training part and in the test part", found);
+  for (std::size_t fold = 0; fold < set.splits.size(); ++fold)
+    compare_patients(set.splits[fold].train, set.splits[fold].val,
+                     "the training and the validation part of fold " + std::to_string(fold) + " of splits_final.json",
+                     found);
+  return found;
+}
+
+}  // namespace voxshard
