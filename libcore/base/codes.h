@@ -51,7 +51,7 @@ inline constexpr CodeRow kCodes[] = {
     {"E_SERIES", "a folder with several DICOM series, or none, where one is wanted"},
     {"E_SHAPE", "image and label, or a file and what it promises, have different sizes"},
     {"E_SIZE", "beyond {most-voxels}, {most-inflation} or {most-pixels}, or larger than the model sees"},
-    {"E_SPACING", "a DICOM series that does not say how large its pixels are"},
+    {"E_SPACING", "a label whose voxels have another size than those of its image, or a DICOM series without one"},
     {"E_STOPPED", "not reached before the command was stopped"},
     {"E_SYNTAX", "a row or a value that cannot be parsed"},
     {"E_TILT", "a DICOM series with a tilted gantry; the text has the angle"},

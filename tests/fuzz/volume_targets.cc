@@ -171,7 +171,7 @@ void dicom(std::string_view bytes) {
 /// Returns small files in several transfer syntaxes, and one that needs none of the test data.
 Seeds dicom_seeds() {
   Seeds seeds = {dicom_bytes({}, {1, 2, 3, 4})};
-  append(seeds, data_seeds("dicom_tricky", {".dcm"}, 40'000));
+  append_seeds(seeds, data_seeds("dicom_tricky", {".dcm"}, 40'000));
   return seeds;
 }
 
