@@ -103,7 +103,7 @@ MappedVolume MappedVolume::open(const std::filesystem::path& path) {
     throw input_error(path, "has the other byte order and cannot be mapped", "prepare the cache again on this machine");
   const std::string problem = volume_problem(header);
   if (!problem.empty()) throw input_error(path, problem, "prepare the cache again");
-  require_plain_bytes(nifti_voxels(header, path), header.voxel_bytes());
+  require_possible_bytes(nifti_voxels(header, path), header.voxel_bytes());
 
   auto impl = std::make_unique<Impl>();
   impl->geometry = place(header).geometry;

@@ -86,7 +86,7 @@ template <class Body>
 void for_each_piece(const VolumeHeader& h, Body body) {
   const VoxelSource& s = h.source;
   const std::int64_t bytes = h.info.voxel_bytes, width = voxel_type_bytes(s.type);
-  require_plain_bytes(s, bytes);
+  require_possible_bytes(s, bytes);
   PackedFile file(s.file, s.packing, s.begin);
   const auto piece = std::make_unique<char[]>(kPieceBytes);
   const std::int64_t promised = bytes < 0 ? std::int64_t{1} << 61 : bytes + s.skip_bytes;
@@ -194,17 +194,24 @@ std::int64_t product_bytes(const std::vector<std::int64_t>& dimensions, std::int
   return voxel_bytes;
 }
 
-void require_plain_bytes(const VoxelSource& s, std::int64_t voxel_bytes) {
+void require_possible_bytes(const VoxelSource& s, std::int64_t voxel_bytes) {
+  constexpr std::int64_t kMostDeflated = 1032;  // bytes per packed byte (zlib.net/zlib_tech.html)
   if (s.file != s.named) require_volume_file(s.file);
-  if (s.packing != Packing::kPlain) return;
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(s.file));
-  const std::int64_t promised = voxel_bytes < 0 ? std::int64_t{1} << 61 : voxel_bytes + s.begin + s.skip_bytes;
-  if (size < promised) throw too_short(s, size, promised);
+  const std::int64_t unpacked = voxel_bytes < 0 ? std::int64_t{1} << 60 : voxel_bytes + s.skip_bytes;
+  if (s.packing == Packing::kPlain) {
+    if (size < unpacked + s.begin) throw too_short(s, size, unpacked + s.begin);
+  } else if ((size - s.begin) < unpacked / kMostDeflated) {
+    throw input_error(s.named,
+                      "is truncated: " + std::to_string(size - s.begin) + " packed bytes cannot hold the " +
+                          std::to_string(unpacked) + " bytes that its header promises",
+                      "copy or export the file again");
+  }
 }
 
 Volume read_voxels(const VolumeHeader& header, DType dtype) {
   require_readable(header);
-  require_plain_bytes(header.source, header.info.voxel_bytes);  // before memory is allocated for what is not there
+  require_possible_bytes(header.source, header.info.voxel_bytes);  // before memory is allocated for what is not there
   return dtype == DType::kI32 ? read_label_voxels(header) : read_image_voxels(header);
 }
 
@@ -218,7 +225,7 @@ void check_voxels(const VolumeHeader& header) {
 }
 
 void require_whole(const VolumeHeader& header) {
-  require_plain_bytes(header.source, header.info.voxel_bytes);
+  require_possible_bytes(header.source, header.info.voxel_bytes);
   if (header.source.packing != Packing::kPlain) check_voxels(header);
 }
 

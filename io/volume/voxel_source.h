@@ -43,8 +43,9 @@ struct VolumeHeader {
 /// Returns the product of `dimensions` and `voxel_bytes`; -1 when that is more than 2^60.
 std::int64_t product_bytes(const std::vector<std::int64_t>& dimensions, std::int64_t voxel_bytes);
 
-/// Errors: kInput when a plain file is shorter than its header says. Cost: none; packed files pass.
-void require_plain_bytes(const VoxelSource& source, std::int64_t voxel_bytes);
+/// Errors: kInput when a plain file is shorter than its header says, or a packed one shorter than any packing of so
+/// many bytes. Cost: none, no byte is read.
+void require_possible_bytes(const VoxelSource& source, std::int64_t voxel_bytes);
 
 /// Reads voxels as f32 or i32. Errors: kInput: info.problem; the file is cut or damaged, or goes on for more than 64
 /// MiB behind its voxels; E_NAN; values beyond f32, or no whole numbers within i32.

@@ -168,6 +168,16 @@ TEST(Volume, ATruncatedFileIsRefusedPlainOrCompressed) {
   }
 }
 
+TEST(Volume, AFileTooSmallForItsVoxelsIsRefusedBeforeMemoryIsTaken) {
+  ScratchFolder dir;
+  std::string bytes = nifti_bytes({.dims = {1, 1, 1}, .datatype = 2}, {0});
+  const std::int16_t side = 900;  // 729 MB, below every limit of sizes
+  for (std::size_t at : {42, 44, 46}) std::memcpy(&bytes[at], &side, 2);
+  write_bytes(dir.path() / "a.nii.gz", gzipped(bytes, dir.path()));
+  expect_error(ErrorKind::kInput, "packed bytes cannot hold the 729000352 bytes",
+               [&] { read_image(dir.path() / "a.nii.gz"); });
+}
+
 TEST(Volume, AFlippedBitInACompressedFileIsNoticed) {
   ScratchFolder dir;
   std::vector<double> noise;
