@@ -113,6 +113,10 @@ void read_groups(const Values& groups, DicomFrame& frame, DicomHeader& h) {
   groups.in_first_item(DCM_PixelMeasuresSequence, [&](const Values& v) {
     keep(frame.spacing, v.numbers<2>(DCM_PixelSpacing));
     keep(h.thickness_mm, v.number(DCM_SliceThickness));
+    keep(h.step_mm, v.number(DCM_SpacingBetweenSlices));
+  });
+  groups.in_first_item(DCM_SegmentIdentificationSequence, [&](const Values& v) {
+    frame.segment = static_cast<int>(v.small_number(DCM_ReferencedSegmentNumber));
   });
   groups.in_first_item(DCM_PixelValueTransformationSequence, [&](const Values& v) {
     keep(frame.slope, v.number(DCM_RescaleSlope));
@@ -139,6 +143,21 @@ std::vector<DicomFrame> read_frames(const Values& v, DicomHeader& h) {
     item = each->nextInContainer(item);
   }
   return frames;
+}
+
+/// Reads what only segmentations have (DICOM PS3.3 C.8.20).
+void read_segments(const Values& v, DicomHeader& h) {
+  h.segmentation = v.text(DCM_SegmentationType);
+  if (const std::int64_t most = v.small_number(DCM_MaximumFractionalValue); most > 0)
+    h.most_fraction = static_cast<int>(most);
+  const std::string overlap = v.text(DCM_SegmentsOverlap);
+  h.may_overlap = h.segmentation != "LABELMAP" && overlap != "NO";
+  DcmSequenceOfItems* segments = v.items(DCM_SegmentSequence);
+  if (segments == nullptr) return;
+  for (DcmObject* item = segments->nextInContainer(nullptr); item != nullptr; item = segments->nextInContainer(item)) {
+    const Values one(*static_cast<DcmItem*>(item));
+    h.segments.push_back({static_cast<int>(one.small_number(DCM_SegmentNumber)), one.text(DCM_SegmentLabel)});
+  }
 }
 
 }  // namespace
@@ -180,6 +199,7 @@ DicomHeader read_dicom_header(const fs::path& path) {
   std::error_code error;
   h.file_bytes = static_cast<std::int64_t>(fs::file_size(path, error));
   h.frames = read_frames(v, h);
+  read_segments(v, h);
   return h;
 }
 

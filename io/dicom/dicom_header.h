@@ -24,6 +24,13 @@ struct DicomFrame {
   std::optional<std::array<double, 6>> orientation;  // unit vectors along a row and along a column (0020,0037)
   std::optional<std::array<double, 2>> spacing;      // mm between rows, mm between columns (0028,0030)
   std::optional<double> slope, intercept;            // of stored values to HU (0028,1053), (0028,1052)
+  int segment = 0;                                   // of a segmentation: the number of its segment; 0: none
+};
+
+/// A class of a DICOM segmentation.
+struct DicomSegment {
+  int number = 0;
+  std::string label;  // as the file has it
 };
 
 struct DicomHeader {
@@ -40,6 +47,12 @@ struct DicomHeader {
   std::string colours;                                 // photometric interpretation: "MONOCHROME2"
   int bits = 0;                                        // of a stored value, as allocated
   bool is_signed = false;
+  std::optional<double>
+      step_mm;               // from slice to slice, as the file says it; of segmentations that leave out empty slices
+  std::string segmentation;  // its type, "BINARY", "FRACTIONAL" or "LABELMAP"; empty for an image
+  int most_fraction = 255;   // value that stands for 1 in a fractional one
+  bool may_overlap = false;  // segments may share voxels
+  std::vector<DicomSegment> segments;
   bool compressed = false;      // the transfer syntax encodes pixels in less than their bits
   std::int64_t file_bytes = 0;  // on disk
   std::int64_t pixel_begin =

@@ -34,72 +34,71 @@ void visit(const fs::path& path, const std::vector<char>& bytes, int bits, bool 
                       "export it with 16 bits");
 }
 
-Error damaged(const DicomFile& file, const std::string& what) {
-  return input_error(file.path, what, "copy or export the file again");
+Error damaged(const fs::path& path, const std::string& what) {
+  return input_error(path, what, "copy or export the file again");
 }
 
 /// Returns the fragments of compressed pixels, without the table of offsets that comes first.
-std::vector<std::vector<char>> fragments_of(const DicomFile& file, DcmPixelSequence& sequence) {
+std::vector<std::vector<char>> fragments_of(const fs::path& path, DcmPixelSequence& sequence) {
   std::vector<std::vector<char>> fragments;
   for (unsigned long i = 1; i < sequence.card(); ++i) {
     DcmPixelItem* item = nullptr;
     Uint8* bytes = nullptr;
     if (sequence.getItem(item, i).bad() || item->getUint8Array(bytes).bad() || bytes == nullptr)
-      throw damaged(file, "has compressed pixels that are cut");
+      throw damaged(path, "has compressed pixels that are cut");
     fragments.emplace_back(bytes, bytes + item->getLength());
   }
   return fragments;
 }
 
 /// Returns native pixels, `expected` bytes in this machine's byte order.
-std::vector<char> native_pixels(const DicomFile& file, DcmElement& element, std::size_t expected) {
+std::vector<char> native_pixels(const fs::path& path, DcmElement& element, std::size_t expected) {
   if (element.getLength() < expected)
-    throw damaged(file, "is truncated: it holds " + std::to_string(element.getLength()) + " of the " +
+    throw damaged(path, "is truncated: it holds " + std::to_string(element.getLength()) + " of the " +
                             std::to_string(expected) + " bytes of its pixels");
   std::vector<char> pixels(expected);
   if (element.getPartialValue(pixels.data(), 0, static_cast<Uint32>(expected), nullptr, EBO_LittleEndian).bad())
-    throw damaged(file, "is truncated, or has pixels that cannot be read");
+    throw damaged(path, "is truncated, or has pixels that cannot be read");
   return pixels;
 }
 
-/// Returns the stored values of all frames of a file, in this machine's byte order.
-std::vector<char> read_stored(const DicomFile& file, const DicomSeries& series) {
+}  // namespace
+
+std::vector<char> read_stored_pixels(const fs::path& path, const StoredShape& shape) {
   const DicomLibrary library;
-  const OpenDicom open = open_dicom(file.path, 4096);
-  if (!open.whole) throw damaged(file, "is truncated or damaged");
+  const OpenDicom open = open_dicom(path, 4096);
+  if (!open.whole) throw damaged(path, "is truncated or damaged");
   DcmElement* element = nullptr;
   if (open.file->getDataset()->findAndGetElement(DCM_PixelData, element).bad())
-    throw damaged(file, "has no pixels that can be decoded");
+    throw damaged(path, "has no pixels that can be decoded");
   auto* pixels = dynamic_cast<DcmPixelData*>(element);
-  if (pixels == nullptr) throw damaged(file, "has no pixels that can be decoded");
-  const auto expected = static_cast<std::size_t>(series.grid.size[0] * series.grid.size[1]) * file.frames *
-                        static_cast<std::size_t>(series.common.bits / 8);
+  if (pixels == nullptr) throw damaged(path, "has no pixels that can be decoded");
+  const std::int64_t values = shape.columns * shape.rows * shape.frames;
+  const auto expected = static_cast<std::size_t>(shape.bits == 1 ? (values + 7) / 8 : values * (shape.bits / 8));
   E_TransferSyntax syntax = EXS_Unknown;
   const DcmRepresentationParameter* parameter = nullptr;
   pixels->getOriginalRepresentationKey(syntax, parameter);
-  if (!DcmXfer(syntax).isEncapsulated()) return native_pixels(file, *pixels, expected);
+  if (!DcmXfer(syntax).isEncapsulated()) return native_pixels(path, *pixels, expected);
   DcmPixelSequence* sequence = nullptr;
   if (pixels->getEncapsulatedRepresentation(syntax, parameter, sequence).bad() || sequence == nullptr)
-    throw damaged(file, "has no pixels that can be decoded");
+    throw damaged(path, "has no pixels that can be decoded");
   Uint16 stored = 0, high = 0;
   open.file->getDataset()->findAndGetUint16(DCM_BitsStored, stored);
   open.file->getDataset()->findAndGetUint16(DCM_HighBit, high);
-  std::vector<char> decoded = decode_dicom_pixels({.path = file.path,
+  std::vector<char> decoded = decode_dicom_pixels({.path = path,
                                                    .syntax = DcmXfer(syntax).getXferID(),
-                                                   .columns = series.grid.size[0],
-                                                   .rows = series.grid.size[1],
-                                                   .frames = static_cast<std::int64_t>(file.frames),
-                                                   .bits = series.common.bits,
+                                                   .columns = shape.columns,
+                                                   .rows = shape.rows,
+                                                   .frames = shape.frames,
+                                                   .bits = shape.bits,
                                                    .bits_stored = stored,
                                                    .high_bit = high,
-                                                   .is_signed = series.common.is_signed,
-                                                   .colours = series.common.colours},
-                                                  fragments_of(file, *sequence));
-  if (decoded.size() != expected) throw damaged(file, "holds pixels of another size than its header says");
+                                                   .is_signed = shape.is_signed,
+                                                   .colours = shape.colours},
+                                                  fragments_of(path, *sequence));
+  if (decoded.size() != expected) throw damaged(path, "holds pixels of another size than its header says");
   return decoded;
 }
-
-}  // namespace
 
 void read_dicom_slices(const DicomSeries& series,
                        const std::function<void(std::size_t z, std::span<const double> values)>& take) {
@@ -112,7 +111,13 @@ void read_dicom_slices(const DicomSeries& series,
   std::vector<double> values;
   for (std::size_t f = 0; f < series.files.size(); ++f) {
     const fs::path& path = series.files[f].path;
-    const std::vector<char> pixels = read_stored(series.files[f], series);
+    const std::vector<char> pixels =
+        read_stored_pixels(path, {.columns = series.grid.size[0],
+                                  .rows = series.grid.size[1],
+                                  .frames = static_cast<std::int64_t>(series.files[f].frames),
+                                  .bits = series.common.bits,
+                                  .is_signed = series.common.is_signed,
+                                  .colours = series.common.colours});
     values.resize(plane);  // only when the file was found to hold so many
     visit(path, pixels, series.common.bits, series.common.is_signed, [&](const auto* stored) {
       for (const std::size_t z : slices_of[f]) {

@@ -10,6 +10,17 @@
 
 namespace voxshard {
 
+/// The pixels that a header promises.
+struct StoredShape {
+  std::int64_t columns = 0, rows = 0, frames = 1;
+  int bits = 16;  // of a value: 1, 8, 16 or 32
+  bool is_signed = false;
+  std::string colours = "MONOCHROME2";  // photometric interpretation
+};
+/// Returns the stored values of all frames of a file, in this machine's byte order; values of one bit are packed, the
+/// lowest bit of a byte first. Errors: kInput as read_dicom_slices.
+std::vector<char> read_stored_pixels(const std::filesystem::path& path, const StoredShape& shape);
+
 /// Calls take(z, values) for each slice, with z along the series, in the order of files. Values are slope x stored +
 /// intercept of that slice. Holds one file at a time.
 /// Errors: kInput for a file whose pixels are missing, cut, damaged, in colour, or of a type without whole numbers; the

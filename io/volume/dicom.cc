@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "io/dicom/dicom_pixels.h"
+#include "io/dicom/segmentation.h"
 #include "io/dicom/series_resample.h"
+#include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -102,7 +104,35 @@ ReadableSeries readable_series(const fs::path& path, IrregularSlices irregular) 
   return readable;
 }
 
+/// Returns the segmentation in a file; none for folders, addresses and other files.
+std::optional<DicomSegmentation> segmentation_at(const fs::path& path) {
+  std::error_code error;
+  if (id_in(path) || fs::is_directory(path, error)) return std::nullopt;
+  DicomHeader header = read_dicom_header(path);
+  if (!is_dicom_segmentation(header)) return std::nullopt;
+  return place_segmentation(std::move(header));
+}
+
+VolumeInfo segmentation_info(const DicomSegmentation& seg) {
+  VolumeInfo info;
+  info.geometry = geometry_of(seg.grid);
+  info.orientation = orientation_code(info.geometry);
+  info.scalar_type = "uint" + std::to_string(seg.header.bits);
+  info.dimensions.assign(seg.grid.size.begin(), seg.grid.size.end());
+  info.form_used = "positions of " + std::to_string(seg.header.frames.size()) + " frames";
+  info.voxel_bytes = seg.header.rows * seg.header.columns * std::ssize(seg.header.frames) * seg.header.bits / 8;
+  info.file_bytes = seg.header.file_bytes, info.compressed = true;  // empty slices may be left out
+  info.extra_bytes = info.voxel_bytes;
+  info.problem = seg.problem, info.problem_code = seg.problem_code;
+  info.readable = seg.problem.empty();
+  info.warning = seg.warning;
+  for (const DicomSegment& segment : seg.header.segments)
+    info.labels.emplace_back(segment.number, plain_text(segment.label));
+  return info;
+}
+
 VolumeInfo read_series_info(const fs::path& path, IrregularSlices irregular) {
+  if (const auto seg = segmentation_at(path)) return segmentation_info(*seg);
   const ReadableSeries readable = readable_series(path, irregular);
   const DicomSeries& series = readable.series;
   const DicomHeader& h = series.common;
@@ -115,8 +145,12 @@ VolumeInfo read_series_info(const fs::path& path, IrregularSlices irregular) {
   info.slope = series.slices.front().slope, info.intercept = series.slices.front().intercept;
   info.form_used =
       "positions of " + std::to_string(series.slices.size()) + (series.slices.size() == 1 ? " slice" : " slices");
-  // Slices that are resampled are held as f32 beside the volume: as if the file had such scalars.
-  info.voxel_bytes = voxels_of(info.geometry) * (readable.upright ? 4 : h.bits / 8) * h.samples;
+  info.voxel_bytes = voxels_of(geometry_of(series.grid)) * (h.bits / 8) * h.samples;
+  // One file is decoded at a time, in its own type and a slice of it in double; what is resampled is held as f32 first.
+  std::size_t frames = 0;
+  for (const DicomFile& file : series.files) frames = std::max(frames, file.frames);
+  info.extra_bytes = h.rows * h.columns * (2 * static_cast<std::int64_t>(frames) * (h.bits / 8) + 8) +
+                     (readable.upright ? 4 * voxels_of(geometry_of(series.grid)) : 0);
   for (const DicomFile& file : series.files) info.file_bytes += file.bytes;
   info.compressed = h.compressed;
   info.problem = series.problem, info.problem_code = series.problem_code;
@@ -126,6 +160,7 @@ VolumeInfo read_series_info(const fs::path& path, IrregularSlices irregular) {
 }
 
 std::vector<fs::path> files_of_series(const fs::path& path) {
+  if (segmentation_at(path)) return {path};
   std::vector<fs::path> files;
   for (const DicomFile& file : series_at(path).files) files.push_back(file.path);
   return files;
@@ -159,10 +194,26 @@ Tensor read_stack(const DicomSeries& series, const fs::path& path, bool label) {
   return std::move(*stack);
 }
 
+Volume read_segmentation_volume(const DicomSegmentation& seg) {
+  if (!seg.problem.empty())
+    throw Error(ErrorKind::kInput, seg.problem_code, "[input] " + seg.header.file.string() + ": " + seg.problem);
+  const Geometry geometry = geometry_of(seg.grid);
+  Volume volume{geometry, Tensor(DType::kF32, geometry.shape())};
+  read_segmentation(seg, std::span(volume.voxels.as<float>(), static_cast<std::size_t>(volume.voxels.count())));
+  return volume;
+}
+
 Volume read_series(const fs::path& path, DType dtype, IrregularSlices irregular) {
-  const ReadableSeries readable = readable_series(path, irregular);
   const bool label = dtype == DType::kI32;
-  Volume volume{geometry_of(readable.grid()), read_stack(readable.series, path, label)};
+  Volume volume;
+  const auto seg = segmentation_at(path);
+  ReadableSeries readable;
+  if (seg) {
+    volume = read_segmentation_volume(*seg);
+  } else {
+    readable = readable_series(path, irregular);
+    volume = {geometry_of(readable.grid()), read_stack(readable.series, path, label)};
+  }
   if (readable.upright) {
     Tensor voxels(DType::kF32, volume.geometry.shape());
     const auto span_of = [](Tensor& t) { return std::span(t.as<float>(), static_cast<std::size_t>(t.count())); };
@@ -182,13 +233,16 @@ Volume read_series(const fs::path& path, DType dtype, IrregularSlices irregular)
 VolumeFormat dicom_format(IrregularSlices irregular) {
   return {.name = "DICOM",
           .endings = {},
-          .expected = "a DICOM file, a folder with the files of one series, or FOLDER/#series=ID as info lists them",
+          .expected =
+              "a DICOM file (an image or a segmentation), a folder with the files of one series, or FOLDER/#series=ID "
+              "as info lists them",
           .matches = is_dicom,
           .read_header = [=](const fs::path& path) { return read_series_info(path, irregular); },
           .read = [=](const fs::path& path, DType dtype) { return read_series(path, dtype, irregular); },
           .write = nullptr,
           .check =
               [=](const fs::path& path) {
+                if (const auto seg = segmentation_at(path)) return static_cast<void>(read_segmentation_volume(*seg));
                 read_dicom_slices(readable_series(path, irregular).series, [](std::size_t, std::span<const double>) {});
               },
           .find = find_series,

@@ -52,6 +52,8 @@ struct VolumeInfo {
   std::string problem;                  // reason why it is not readable, else empty
   std::string problem_code = "E_READ";  // code of the problem
   std::string warning;                  // warning about a readable file: "W_FORMS ..."; else empty
+  std::int64_t extra_bytes = 0;         // that reading takes beside the volume
+  std::vector<std::pair<int, std::string>> labels = {};  // classes of a file of labels that names them
 };
 
 /// The volumes of a folder whose format is not told by the endings of file names.

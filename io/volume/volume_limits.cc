@@ -24,7 +24,7 @@ std::int64_t voxels_of(const Geometry& g) {
 }
 
 std::int64_t reading_bytes(const VolumeInfo& info) {
-  return clamped(4 * static_cast<double>(voxels_of(info.geometry)));
+  return clamped(4 * static_cast<double>(voxels_of(info.geometry)) + static_cast<double>(info.extra_bytes));
 }
 
 void require_within(const VolumeLimits& limits, const VolumeInfo& info, const std::filesystem::path& path) {

@@ -82,6 +82,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_INTENSITY", "a class that is brighter or darker than in the other cases"},
     {"W_MIRROR", "mirroring swaps classes of the left and the right side"},
     {"W_ORDER", "two classes that lie the other way round than in the other cases"},
+    {"W_OVERLAP", "a DICOM segmentation whose segments may share voxels, which take the highest number"},
     {"W_PATIENT", "a patient on both sides of a split"},
     {"W_PEAK", "the process took more memory than its budget"},
     {"W_PLACE", "a class at another place than in the other cases"},

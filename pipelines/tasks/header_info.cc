@@ -63,6 +63,8 @@ void add_volumes(FolderInfo& folder, const std::vector<std::filesystem::path>& f
 
 Json to_json(const VolumeFile& file) {
   const VolumeInfo& h = file.header;
+  Json labels = Json::object();
+  for (const auto& [number, name] : h.labels) labels[std::to_string(number)] = name;
   return {{"path", file.path.string()},
           {"size", h.geometry.size},
           {"spacing_mm", h.geometry.spacing},
@@ -88,6 +90,7 @@ Json to_json(const VolumeFile& file) {
           {"readable", h.readable},
           {"problem", h.problem},
           {"warning", h.warning},
+          {"labels", labels},
           {"files", file.files}};
 }
 
@@ -148,6 +151,7 @@ std::string to_text(const VolumeFile& file) {
                       (h.shear_shift_mm > 0 && h.readable
                            ? "; its repair moves a corner by " + fixed_text(h.shear_shift_mm, 2) + " mm"
                            : ""));
+  for (const auto& [number, name] : h.labels) line("label " + std::to_string(number), name);
   if (!h.warning.empty()) line("warning", h.warning);
   if (!h.readable) line("problem", h.problem);
   return text;

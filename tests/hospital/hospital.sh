@@ -9,4 +9,9 @@ if [ ! -d "$data/dicom_tricky" ]; then
   echo "skipped: no DICOM test data at $data/dicom_tricky (VOXSHARD_TEST_DATA names them)"
   exit 0
 fi
-/usr/bin/python3 tests/hospital/series_against_others.py build/release/bin/voxshard "$data"/dicom_tricky/*
+status=0
+/usr/bin/python3 tests/hospital/series_against_others.py build/release/bin/voxshard "$data"/dicom_tricky/* || status=1
+shopt -s nullglob
+/usr/bin/python3 tests/hospital/segmentations_against_pydicom.py build/release/bin/voxshard "$data"/dicom_tricky/dcmqi/*.dcm \
+  "$data"/dicom_tricky/dcmqi/*/seg/label.seg "$data"/dicom_tricky/highdicom/seg*.dcm || status=1
+exit "$status"

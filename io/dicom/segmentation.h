@@ -1,0 +1,36 @@
+// DICOM segmentations as label maps: binary, fractional and label-map ones, each on the grid of its own frames.
+//
+//   const DicomSegmentation seg = place_segmentation(read_dicom_header("liver.seg.dcm"));
+//   seg.header.segments                     // {{1, "Liver"}}
+//   read_segmentation(seg, labels);         // 0, or the number of a segment
+//
+// Called by io/volume/dicom.cc.
+#pragma once
+
+#include <span>
+
+#include "io/dicom/dicom_series.h"
+
+namespace voxshard {
+
+bool is_dicom_segmentation(const DicomHeader& header);
+
+struct DicomSegmentation {
+  DicomHeader header;
+  DicomGrid grid;
+  std::vector<std::size_t> slice_of;  // the slice of each frame
+  std::string problem;                // why it is no label map; else empty
+  const char* problem_code = "E_READ";
+  std::string warning;  // "W_OVERLAP ..."; else empty
+};
+
+/// Returns the grid of the frames. Slices between them that the file leaves out are empty.
+DicomSegmentation place_segmentation(DicomHeader header);
+
+/// Writes the label of each voxel: 0, or the number of its segment; of segments that share a voxel the highest. A
+/// fractional segment holds what is at least one half.
+///   labels  as many as grid.size says, x fastest, all 0
+/// Errors: kInput as read_stored_pixels; for a type that is not known.
+void read_segmentation(const DicomSegmentation& segmentation, std::span<float> labels);
+
+}  // namespace voxshard
