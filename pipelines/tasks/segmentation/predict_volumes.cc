@@ -210,6 +210,11 @@ class VolumePrediction : public Prediction {
 }  // namespace
 
 PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, const RunContext& context) {
+  if (volume_stem(options.output, options.formats) && !fs::is_directory(options.output))
+    throw Error(ErrorKind::kUsage,
+                "[predict] {output} " + options.output.string() +
+                    " is named like a volume, but label maps go to a folder, each named by its case; "
+                    "give a folder");
   std::optional<OutputFolder> folder;
   return run_prediction(options, std::move(run), volume_work(), context, [&](PredictionBatch& batch) {
     auto images = find_images(options.input, options.formats, context.progress());

@@ -122,8 +122,8 @@ class Segmentation : public Task {
             .inputs = "An image, a folder of images, or a DICOM file, series or folder of series",
             .outputs = "Folder to write label maps to",
             .predicted = "predictions",
-            .predictions = "Folder of predicted label maps",
-            .references = "Folder of reference label maps with the same file names",
+            .predictions = "Folder of predicted label maps, or one",
+            .references = "Folder of reference label maps with the same file names, or one",
             .run_data = "of volumes the folder that voxshard prepare wrote",
             .scores = "summary.json to write, in nnU-Net's form",
             .data_sets = "nnU-Net, Decathlon"};
@@ -227,7 +227,9 @@ class Segmentation : public Task {
     return predict_volumes(o, std::move(run), context);
   }
 
-  bool predicted(const fs::path& predictions) const override { return fs::is_directory(predictions); }
+  bool predicted(const fs::path& predictions) const override {
+    return fs::is_directory(predictions) || volume_stem(predictions).has_value();
+  }
 
   TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const override {
     warn_of_settings_of_run(options, context.progress());

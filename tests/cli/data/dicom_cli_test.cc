@@ -82,6 +82,14 @@ TEST_F(DicomCli, APredictionHasTheSeriesOwnGridAndTheNameOfItsId) {
   }
 }
 
+TEST_F(DicomCli, LabelMapsGoToAFolderAndNotToAFileOfThatName) {
+  const std::string study = write_scan(), output = scratch_ / "labels.nii.gz";
+  const CommandResult r = run_voxshard("predict " + run() + " " + study + " -o " + output);
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_THAT(r.err, HasSubstr("give a folder"));
+  EXPECT_FALSE(fs::exists(output));
+}
+
 TEST_F(DicomCli, AGapIsRefusedWithItsPlaceAndResampledWhenAskedFor) {
   const std::string study = write_scan({9, 10}), output = scratch_ / "predictions";
   const std::string predict = "predict " + run() + " " + study + " -o " + output;

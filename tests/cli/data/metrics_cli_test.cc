@@ -57,6 +57,19 @@ TEST(MetricsCli, SurfacesByBothConventions) {
   EXPECT_THAT(run_voxshard(scene.evaluate + surfels).out, HasSubstr("surfels"));
 }
 
+TEST(MetricsCli, TwoFilesAreOneCase) {
+  const MetricsScene scene;
+  std::filesystem::rename(scene.folder / "pred/a.nii", scene.folder / "pred/mine.nii");
+  const std::string files = (scene.folder / "pred/mine.nii") + " " + (scene.folder / "ref/a.nii");
+  const CommandResult r = run_voxshard("evaluate " + files + " --metrics hd95 --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.json().at("mean_hd95"), 2.0);
+  const CommandResult mixed =
+      run_voxshard("evaluate " + (scene.folder / "pred/mine.nii") + " " + (scene.folder / "ref"));
+  EXPECT_EQ(mixed.exit_code, 2);
+  EXPECT_THAT(mixed.err, HasSubstr("give two label maps, or two folders"));
+}
+
 TEST(MetricsCli, TheRuleOfEmptyClassesIsChosenAndNamed) {
   const MetricsScene scene;
   write_voxel(scene.folder / "ref/b.nii", 4);

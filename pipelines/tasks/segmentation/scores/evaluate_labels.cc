@@ -195,6 +195,28 @@ void write_outputs(const EvaluateLabelsOptions& options, const std::vector<Pair>
   if (!options.png.empty()) write_image(options, pairs, report, names, gate);
 }
 
+/// The label maps of both sides by case. Two files are one case, of the name of the reference.
+struct LabelFiles {
+  std::map<std::string, fs::path> references, predictions;
+};
+
+LabelFiles label_files(const EvaluateLabelsOptions& o) {
+  const auto is_file = [&](const fs::path& path) {
+    return !fs::is_directory(path) && volume_stem(path, o.formats).has_value();
+  };
+  if (is_file(o.references) != is_file(o.predictions))
+    throw Error(ErrorKind::kUsage, "[evaluate] " + o.predictions.string() + " and " + o.references.string() +
+                                       ": give two label maps, or two folders of them");
+  if (is_file(o.references)) {
+    const std::string id = volume_stem(o.references, o.formats).value();
+    return {{{id, o.references}}, {{id, o.predictions}}};
+  }
+  LabelFiles files{.references = volume_files(o.references, o.formats)};
+  const bool none = fs::is_directory(o.predictions) && fs::is_empty(o.predictions);  // every case is then missing
+  if (!none) files.predictions = volume_files(o.predictions, o.formats);
+  return files;
+}
+
 }  // namespace
 
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context) {
@@ -206,15 +228,11 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   const std::vector<fs::path> inputs = {options.predictions, options.references, options.dataset};
   require_output_file(options.summary, summary_file(), {.inputs = inputs});
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
-  const FolderLock reading = FolderLock::reading(options.predictions);
+  std::optional<FolderLock> reading;
+  if (fs::is_directory(options.predictions)) reading.emplace(FolderLock::reading(options.predictions));
   std::optional<Dataset> dataset;
   if (!options.dataset.empty()) dataset = read_source_dataset(options.dataset);
-  const auto references = volume_files(options.references, options.formats);
-  std::map<std::string, fs::path> predictions;
-  if (fs::is_directory(options.predictions) && fs::is_empty(options.predictions))
-    predictions = {};  // every case is then reported as missing
-  else
-    predictions = volume_files(options.predictions, options.formats);
+  const auto [references, predictions] = label_files(options);
   const auto images = dataset ? images_by_case(*dataset) : std::map<std::string, fs::path>();
 
   std::vector<Pair> pairs;
