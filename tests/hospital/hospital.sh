@@ -10,7 +10,7 @@ if [ ! -d "$data/dicom_tricky" ]; then
   exit 0
 fi
 status=0
-/usr/bin/python3 tests/hospital/series_against_others.py build/release/bin/voxshard "$data"/dicom_tricky/* || status=1
+/usr/bin/python3 tests/hospital/series_against_others.py build/release/bin/voxshard "$data"/dicom_tricky/* "$data"/dicom_tricky/dcmqi/*/ || status=1
 shopt -s nullglob
 /usr/bin/python3 tests/hospital/segmentations_against_pydicom.py build/release/bin/voxshard "$data"/dicom_tricky/dcmqi/*.dcm \
   "$data"/dicom_tricky/dcmqi/*/seg/label.seg "$data"/dicom_tricky/highdicom/seg*.dcm || status=1
