@@ -12,6 +12,11 @@ std::optional<std::string> volume_id(const fs::path& path, const VolumeFormats& 
   return !id || id->empty() || id->starts_with(".") ? std::nullopt : id;
 }
 
+std::string series_beside(const fs::path& folder, const VolumeFormats& formats) {
+  const std::size_t count = find_volumes(folder, formats).volumes.size();
+  return count == 0 ? "" : std::to_string(count) + " DICOM series beside volume files; name their own folder";
+}
+
 std::map<std::string, fs::path> volume_files(const fs::path& folder, const VolumeFormats& formats,
                                              std::string* left_out) {
   std::error_code error;
@@ -26,6 +31,8 @@ std::map<std::string, fs::path> volume_files(const fs::path& folder, const Volum
     FoundVolumes found = find_volumes(folder, formats);
     for (FoundVolume& volume : found.volumes) files[volume.id] = std::move(volume.path);
     if (left_out != nullptr) *left_out = std::move(found.left_out);
+  } else if (left_out != nullptr) {
+    *left_out = series_beside(folder, formats);
   }
   if (files.empty())
     throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the folder holds no " + volume_endings(formats) +

@@ -24,6 +24,10 @@ std::map<std::string, std::filesystem::path> volume_files(const std::filesystem:
                                                           const VolumeFormats& formats = volume_formats(),
                                                           std::string* left_out = nullptr);
 
+/// Returns "2 DICOM series beside volume files; name their own folder" where a folder holds both, of which only the
+/// files are taken; else empty. Errors: kInput.
+std::string series_beside(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
+
 /// Returns the images of a folder by case: the channel suffix of nnU-Net ("_0000") is removed when every file has it.
 std::map<std::string, std::filesystem::path> image_files(const std::filesystem::path& folder,
                                                          const VolumeFormats& formats = volume_formats());

@@ -41,6 +41,8 @@ std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& fo
     const FoundVolumes found = find_volumes(input, formats);
     for (const FoundVolume& volume : found.volumes) images.push_back(volume.path);
     if (!found.left_out.empty()) progress.log("left out: " + found.left_out);
+  } else if (const std::string beside = series_beside(input, formats); !beside.empty()) {
+    progress.warn("left out: " + beside);
   }
   std::sort(images.begin(), images.end());
   if (images.empty())

@@ -82,6 +82,15 @@ TEST_F(DicomCli, APredictionHasTheSeriesOwnGridAndTheNameOfItsId) {
   }
 }
 
+TEST_F(DicomCli, SeriesBesideVolumeFilesAreNotLeftOutWithoutAWord) {
+  const std::string study = write_scan(), nifti = study + "/other.nii.gz";
+  ASSERT_EQ(run_voxshard("convert " + study + "/ct -o " + nifti).exit_code, 0);
+  EXPECT_THAT(run_voxshard("info " + study).out, HasSubstr("1 DICOM series beside volume files"));
+  const CommandResult r = run_voxshard("predict " + run() + " " + study + " -o " + (scratch_ / "predictions"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("1 DICOM series beside volume files"));
+}
+
 TEST_F(DicomCli, LabelMapsGoToAFolderAndNotToAFileOfThatName) {
   const std::string study = write_scan(), output = scratch_ / "labels.nii.gz";
   const CommandResult r = run_voxshard("predict " + run() + " " + study + " -o " + output);
