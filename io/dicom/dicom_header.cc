@@ -26,11 +26,9 @@ class Values {
 
   /// Returns the text of an element without the padding at its end.
   std::string text(const DcmTagKey& tag) const {
-    DcmElement* element = nullptr;
+    DcmElement* element = small_element(tag);
     OFString value;
-    if (set_->findAndGetElement(tag, element).bad() || element->getLength() > kMostText ||
-        element->getOFStringArray(value).bad())
-      return {};
+    if (element == nullptr || element->getOFStringArray(value).bad()) return {};
     std::string text(value.c_str());
     while (!text.empty() && text.back() == ' ') text.pop_back();
     return text.substr(std::min(text.find_first_not_of(' '), text.size()));
@@ -70,8 +68,9 @@ class Values {
 
   /// Returns an unsigned number of 16 bits; 0 without one.
   std::int64_t small_number(const DcmTagKey& tag) const {
+    DcmElement* element = small_element(tag);
     Uint16 number = 0;
-    return set_->findAndGetUint16(tag, number).good() ? number : 0;
+    return element != nullptr && element->getUint16(number).good() ? number : 0;
   }
 
   /// Returns the items of a sequence; null when there is none.
@@ -87,6 +86,13 @@ class Values {
   }
 
  private:
+  /// Returns an element whose value is small; null without one. The length is the one in the file: DCMTK's getLength()
+  /// would load the value first, and a damaged file may promise 4 GB.
+  DcmElement* small_element(const DcmTagKey& tag) const {
+    DcmElement* element = nullptr;
+    const bool found = set_->findAndGetElement(tag, element).good() && element->getLengthField() <= kMostText;
+    return found ? element : nullptr;
+  }
   DcmItem* set_;
 };
 

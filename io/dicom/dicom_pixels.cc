@@ -53,8 +53,8 @@ std::vector<std::vector<char>> fragments_of(const fs::path& path, DcmPixelSequen
 
 /// Returns native pixels, `expected` bytes in this machine's byte order.
 std::vector<char> native_pixels(const fs::path& path, DcmElement& element, std::size_t expected) {
-  if (element.getLength() < expected)
-    throw damaged(path, "is truncated: it holds " + std::to_string(element.getLength()) + " of the " +
+  if (element.getLengthField() < expected)
+    throw damaged(path, "is truncated: it holds " + std::to_string(element.getLengthField()) + " of the " +
                             std::to_string(expected) + " bytes of its pixels");
   std::vector<char> pixels(expected);
   if (element.getPartialValue(pixels.data(), 0, static_cast<Uint32>(expected), nullptr, EBO_LittleEndian).bad())

@@ -68,7 +68,10 @@ DicomSegmentation place_segmentation(DicomHeader header) {
   const bool known =
       header.segmentation == "BINARY" || header.segmentation == "FRACTIONAL" || header.segmentation == "LABELMAP";
   DicomSeries series = places_of(header);
-  if (std::string_view(series.problem_code) == "E_GAP") fill_gaps(series);
+  // Empty slices may be left out: between all frames alike, which no distance shows but the step that the file states.
+  const bool sparse = series.problem.empty() && series.slices.size() > 1 && header.step_mm > 0.0 &&
+                      series.grid.spacing[2] > 1.5 * *header.step_mm;
+  if (sparse || std::string_view(series.problem_code) == "E_GAP") fill_gaps(series);
   seg.grid = series.grid, seg.problem = series.problem, seg.problem_code = series.problem_code;
   if (!header.whole) seg.problem = "is truncated or damaged; copy or export it again";
   if (!known || (header.bits != 1 && header.bits != 8 && header.bits != 16))
