@@ -16,6 +16,8 @@ using Vector = std::array<double, 3>;
 /// Positions are decimal text that some exporters round to 0.1 mm: a slice may lie half of that beside its place on the
 /// regular grid, and a hundredth of the spacing.
 constexpr double kRoundingMm = 0.05, kRoundingOfSpacing = 0.01;
+/// A pixel is not smaller: quotients by it are counts of voxels.
+constexpr double kLeastPixelMm = 1e-6;
 /// Direction cosines are rounded to as little as three digits.
 constexpr double kCosineRounding = 2e-3;
 
@@ -146,7 +148,7 @@ void place_series(DicomSeries& series, bool all_placed) {
     return refuse_series(series, "E_READ",
                          "holds " + (series.common.colours.empty() ? "colour" : plain_text(series.common.colours)) +
                              " pixels (colour), expected one number per pixel; export a scalar series");
-  if (!frame.spacing || !(*std::min_element(frame.spacing->begin(), frame.spacing->end()) > 0))
+  if (!frame.spacing || !(*std::min_element(frame.spacing->begin(), frame.spacing->end()) >= kLeastPixelMm))
     return refuse_series(series, "E_SPACING",
                          "has no usable PixelSpacing: how large its pixels are is not known; export it again");
   series.grid.spacing = {(*frame.spacing)[1], (*frame.spacing)[0], series.common.thickness_mm.value_or(1)};

@@ -19,6 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t kMostText = 1024;  // bytes of a value that is parsed; UIDs have 64, names 64 a part
 
+/// Larger numbers, and NaN, count as missing: no place (mm) or factor needs them, and grids are counted from quotients.
+constexpr double kMostNumber = 1e9;
+
 /// Reads values of a data set, which may be a nested one. Values that are missing or malformed are empty.
 class Values {
  public:
@@ -45,7 +48,7 @@ class Values {
     return begin == std::string::npos ? "" : all.substr(begin, all.find('\\', begin) - begin);
   }
 
-  /// Returns the decimal numbers of a text; none unless there are exactly N finite ones.
+  /// Returns the decimal numbers of a text; none unless there are exactly N, of at most kMostNumber.
   template <std::size_t N>
   std::optional<std::array<double, N>> numbers(const DcmTagKey& tag) const {
     const std::string all = text(tag);
@@ -54,7 +57,7 @@ class Values {
     for (std::size_t i = 0; i < N; ++i) {
       while (at < end && (*at == ' ' || *at == '+')) ++at;
       const auto [after, error] = std::from_chars(at, end, found[i]);
-      if (error != std::errc() || !std::isfinite(found[i])) return std::nullopt;
+      if (error != std::errc() || !(std::abs(found[i]) <= kMostNumber)) return std::nullopt;
       for (at = after; at < end && *at == ' ';) ++at;
       const bool last = i + 1 == N;
       if (last ? at != end : at == end || *at++ != '\\') return std::nullopt;

@@ -13,7 +13,6 @@
 
 #include "io/dicom/dicom_codec.h"
 #include "io/dicom/dicom_file.h"
-#include "io/dicom/dicom_library.h"
 #include "io/files/file_error.h"
 #include "libcore/base/error.h"
 
@@ -65,7 +64,6 @@ std::vector<char> native_pixels(const fs::path& path, DcmElement& element, std::
 }  // namespace
 
 std::vector<char> read_stored_pixels(const fs::path& path, const StoredShape& shape) {
-  const DicomLibrary library;
   const OpenDicom open = open_dicom(path, 4096);
   if (!open.whole) throw damaged(path, "is truncated or damaged");
   DcmElement* element = nullptr;

@@ -29,8 +29,9 @@ DicomSeries places_of(const DicomHeader& header) {
 
 /// Gives a series whose empty slices were left out the step that the file states, else the smallest between its slices.
 void fill_gaps(DicomSeries& series) {
-  double step = series.common.step_mm.value_or(0);
-  for (std::size_t i = 0; i + 1 < series.slices.size() && !(series.common.step_mm > 0.0); ++i) {
+  const bool stated = series.common.step_mm >= kCoincidingMm;
+  double step = stated ? *series.common.step_mm : 0;
+  for (std::size_t i = 0; i + 1 < series.slices.size() && !stated; ++i) {
     const double one = series.slices[i + 1].along_mm - series.slices[i].along_mm;
     step = step > 0 ? std::min(step, one) : one;
   }
@@ -69,7 +70,7 @@ DicomSegmentation place_segmentation(DicomHeader header) {
       header.segmentation == "BINARY" || header.segmentation == "FRACTIONAL" || header.segmentation == "LABELMAP";
   DicomSeries series = places_of(header);
   // Empty slices may be left out: between all frames alike, which no distance shows but the step that the file states.
-  const bool sparse = series.problem.empty() && series.slices.size() > 1 && header.step_mm > 0.0 &&
+  const bool sparse = series.problem.empty() && series.slices.size() > 1 && header.step_mm >= kCoincidingMm &&
                       series.grid.spacing[2] > 1.5 * *header.step_mm;
   if (sparse || std::string_view(series.problem_code) == "E_GAP") fill_gaps(series);
   seg.grid = series.grid, seg.problem = series.problem, seg.problem_code = series.problem_code;

@@ -53,17 +53,14 @@ const DicomSeries& only_series(const DicomFolder& found, const fs::path& path) {
                     "give one of them: " + addresses + (found.series.size() > kMostShown ? ", ..." : ""), "E_SERIES");
 }
 
-/// Returns the series of an address, a folder or a file.
-DicomSeries series_at(const fs::path& path) {
-  std::error_code error;
-  if (const auto id = id_in(path)) {
-    const auto found = find_dicom_series(path.parent_path());
-    for (const DicomSeries& series : found->series)
-      if (id_of(series) == *id) return series;
-    throw input_error(path, "is no series of that folder", "list its series: voxshard info FOLDER", "E_SERIES");
-  }
-  if (fs::is_directory(path, error)) return only_series(*find_dicom_series(path), path);
-  return only_series(sort_dicom_series({read_dicom_header(path)}), path);
+/// Returns the series of an address or a folder.
+DicomSeries series_in_folder(const fs::path& path) {
+  const auto id = id_in(path);
+  if (!id) return only_series(*find_dicom_series(path), path);
+  const auto found = find_dicom_series(path.parent_path());
+  for (const DicomSeries& series : found->series)
+    if (id_of(series) == *id) return series;
+  throw input_error(path, "is no series of that folder", "list its series: voxshard info FOLDER", "E_SERIES");
 }
 
 /// Returns "1 localizer, 2 structure sets": what a folder holds beside series; may be empty.
@@ -85,32 +82,35 @@ Geometry geometry_of(const DicomGrid& grid) {
   return {.size = grid.size, .origin = grid.origin, .spacing = grid.spacing, .direction = grid.direction};
 }
 
-/// Returns the series as it is read: with `irregular` kResample, one that can be resampled has no problem any more but
-/// a warning, and is read on `grid`.
-struct ReadableSeries {
-  DicomSeries series;
-  std::optional<DicomGrid> upright = {};  // none: the slices are voxels as they are
+/// What a path names: a segmentation, or a series as it is read.
+struct DicomVolume {
+  std::optional<DicomSegmentation> segmentation = {};
+  DicomSeries series = {};
+  std::optional<DicomGrid> upright =
+      {};  // the grid on which the series is read; none: its slices are voxels as they are
   const DicomGrid& grid() const { return upright ? *upright : series.grid; }
 };
-ReadableSeries readable_series(const fs::path& path, IrregularSlices irregular) {
-  ReadableSeries readable{series_at(path)};
-  DicomSeries& series = readable.series;
+
+/// Returns the volume of an address, a folder or a file. With `irregular` kResample, a series that can be resampled has
+/// no problem any more but a warning.
+DicomVolume open_volume(const fs::path& path, IrregularSlices irregular) {
+  std::error_code error;
+  DicomVolume volume;
+  if (id_in(path) || fs::is_directory(path, error)) {
+    volume.series = series_in_folder(path);
+  } else {
+    DicomHeader header = read_dicom_header(path);
+    if (is_dicom_segmentation(header)) return {.segmentation = place_segmentation(std::move(header))};
+    volume.series = only_series(sort_dicom_series({std::move(header)}), path);
+  }
+  DicomSeries& series = volume.series;
   if (irregular == IrregularSlices::kResample && can_be_resampled(series)) {
-    readable.upright = upright_grid(series);
+    volume.upright = upright_grid(series);
     series.warning = "W_RESAMPLED it " + series.problem.substr(0, series.problem.rfind(';')) +
                      "; it is resampled on an upright regular grid";
     series.problem.clear();
   }
-  return readable;
-}
-
-/// Returns the segmentation in a file; none for folders, addresses and other files.
-std::optional<DicomSegmentation> segmentation_at(const fs::path& path) {
-  std::error_code error;
-  if (id_in(path) || fs::is_directory(path, error)) return std::nullopt;
-  DicomHeader header = read_dicom_header(path);
-  if (!is_dicom_segmentation(header)) return std::nullopt;
-  return place_segmentation(std::move(header));
+  return volume;
 }
 
 VolumeInfo segmentation_info(const DicomSegmentation& seg) {
@@ -132,12 +132,12 @@ VolumeInfo segmentation_info(const DicomSegmentation& seg) {
 }
 
 VolumeInfo read_series_info(const fs::path& path, IrregularSlices irregular) {
-  if (const auto seg = segmentation_at(path)) return segmentation_info(*seg);
-  const ReadableSeries readable = readable_series(path, irregular);
-  const DicomSeries& series = readable.series;
+  const DicomVolume volume = open_volume(path, irregular);
+  if (volume.segmentation) return segmentation_info(*volume.segmentation);
+  const DicomSeries& series = volume.series;
   const DicomHeader& h = series.common;
   VolumeInfo info;
-  info.geometry = geometry_of(readable.grid());
+  info.geometry = geometry_of(volume.grid());
   info.orientation = orientation_code(info.geometry);
   info.scalar_type = (h.is_signed ? "int" : "uint") + std::to_string(h.bits);
   info.components = h.samples;
@@ -150,7 +150,7 @@ VolumeInfo read_series_info(const fs::path& path, IrregularSlices irregular) {
   std::size_t frames = 0;
   for (const DicomFile& file : series.files) frames = std::max(frames, file.frames);
   info.extra_bytes = h.rows * h.columns * (2 * static_cast<std::int64_t>(frames) * (h.bits / 8) + 8) +
-                     (readable.upright ? 4 * voxels_of(geometry_of(series.grid)) : 0);
+                     (volume.upright ? 4 * voxels_of(geometry_of(series.grid)) : 0);
   for (const DicomFile& file : series.files) info.file_bytes += file.bytes;
   info.compressed = h.compressed;
   info.problem = series.problem, info.problem_code = series.problem_code;
@@ -160,9 +160,10 @@ VolumeInfo read_series_info(const fs::path& path, IrregularSlices irregular) {
 }
 
 std::vector<fs::path> files_of_series(const fs::path& path) {
-  if (segmentation_at(path)) return {path};
+  const DicomVolume volume = open_volume(path, IrregularSlices::kReject);
+  if (volume.segmentation) return {path};
   std::vector<fs::path> files;
-  for (const DicomFile& file : series_at(path).files) files.push_back(file.path);
+  for (const DicomFile& file : volume.series.files) files.push_back(file.path);
   return files;
 }
 
@@ -205,19 +206,13 @@ Volume read_segmentation_volume(const DicomSegmentation& seg) {
 
 Volume read_series(const fs::path& path, DType dtype, IrregularSlices irregular) {
   const bool label = dtype == DType::kI32;
-  Volume volume;
-  const auto seg = segmentation_at(path);
-  ReadableSeries readable;
-  if (seg) {
-    volume = read_segmentation_volume(*seg);
-  } else {
-    readable = readable_series(path, irregular);
-    volume = {geometry_of(readable.grid()), read_stack(readable.series, path, label)};
-  }
-  if (readable.upright) {
+  const DicomVolume from = open_volume(path, irregular);
+  Volume volume = from.segmentation ? read_segmentation_volume(*from.segmentation)
+                                    : Volume{geometry_of(from.grid()), read_stack(from.series, path, label)};
+  if (from.upright) {
     Tensor voxels(DType::kF32, volume.geometry.shape());
     const auto span_of = [](Tensor& t) { return std::span(t.as<float>(), static_cast<std::size_t>(t.count())); };
-    resample_slices(readable.series, span_of(volume.voxels), *readable.upright,
+    resample_slices(from.series, span_of(volume.voxels), *from.upright,
                     label ? SliceSampling::kNearest : SliceSampling::kLinear, span_of(voxels));
     volume.voxels = std::move(voxels);
   }
@@ -242,8 +237,11 @@ VolumeFormat dicom_format(IrregularSlices irregular) {
           .write = nullptr,
           .check =
               [=](const fs::path& path) {
-                if (const auto seg = segmentation_at(path)) return static_cast<void>(read_segmentation_volume(*seg));
-                read_dicom_slices(readable_series(path, irregular).series, [](std::size_t, std::span<const double>) {});
+                const DicomVolume volume = open_volume(path, irregular);
+                if (volume.segmentation)
+                  static_cast<void>(read_segmentation_volume(*volume.segmentation));
+                else
+                  read_dicom_slices(volume.series, [](std::size_t, std::span<const double>) {});
               },
           .find = find_series,
           .address_id = id_in,

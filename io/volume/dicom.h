@@ -4,7 +4,7 @@
 //
 //   read_image("study/#series=ct_77dddbdf335a")      // one of several series below study
 //   read_image("study/ct")                           // the only one there
-//   volume_formats().rows ... .find("study")          // the addresses of all series, and what was left out
+//   find_volumes("study")                             // the addresses of all series, and what was left out
 //
 // Ids are made from UIDs by a hash: no name of a patient, a file or a folder is in them.
 #pragma once

@@ -31,6 +31,12 @@ const VolumeFormat& format_of(const fs::path& path, const VolumeFormats& formats
   throw unknown_volume(path, formats);
 }
 
+std::optional<std::string> address_id(const fs::path& path, const VolumeFormats& formats) {
+  for (const VolumeFormat& format : formats.rows)
+    if (auto id = format.address_id != nullptr ? format.address_id(path) : std::nullopt) return id;
+  return std::nullopt;
+}
+
 Volume read_as(DType dtype, const fs::path& path, const VolumeFormats& formats) {
   const NowReading reading(path);
   const VolumeFormat& format = format_of(path, formats);
@@ -103,14 +109,6 @@ std::vector<fs::path> files_of_volume(const fs::path& path, const VolumeFormats&
     if (format.matches(path)) return format.files != nullptr ? format.files(path) : std::vector{path};
   return {path};
 }
-
-namespace {
-std::optional<std::string> address_id(const fs::path& path, const VolumeFormats& formats) {
-  for (const VolumeFormat& format : formats.rows)
-    if (auto id = format.address_id != nullptr ? format.address_id(path) : std::nullopt) return id;
-  return std::nullopt;
-}
-}  // namespace
 
 bool is_volume_address(const fs::path& path, const VolumeFormats& formats) {
   return address_id(path, formats).has_value();

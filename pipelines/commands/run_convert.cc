@@ -6,9 +6,9 @@
 #include "io/records/record_file.h"
 #include "io/volume/volume.h"
 #include "pipelines/records/classes_from_boxes.h"
+#include "pipelines/records/convert_volume.h"
 #include "pipelines/records/from_records.h"
 #include "pipelines/records/to_records.h"
-#include "pipelines/records/volume_from_series.h"
 
 namespace voxshard {
 

@@ -1,4 +1,4 @@
-#include "pipelines/records/volume_from_series.h"
+#include "pipelines/records/convert_volume.h"
 
 #include <algorithm>
 #include <cmath>
