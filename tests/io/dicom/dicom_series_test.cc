@@ -114,6 +114,8 @@ TEST(DicomSeries, SlicesWithoutAPlaceOrAPixelSizeAreRefused) {
   headers = slices({0});
   headers[0].frames[0].spacing.reset();
   expect_refused(headers, "E_SPACING", "PixelSpacing");
+  headers[0].frames[0].spacing = {{1e-300, 1}};
+  expect_refused(headers, "E_SPACING", "PixelSpacing");
   headers = slices({0, 5});
   for (DicomHeader& h : headers) h.frames[0].orientation = {{1, 0, 0, 0.3, 0.9, 0}};
   expect_refused(headers, "E_GEOMETRY", "right angle");

@@ -117,6 +117,12 @@ TEST(DicomVolume, AHeaderThatPromisesMoreThanTheFileHoldsAllocatesNothing) {
   expect_error(ErrorKind::kInput, "holds 8 of the 8589672450 bytes", [&] { read_image(dir.path() / "1.dcm"); });
 }
 
+TEST(DicomVolume, APlaceBeyondAllBodiesCountsAsNone) {
+  ScratchFolder dir;
+  write_bytes(dir.path() / "1.dcm", dicom_bytes({.position = {{0, 0, 1e300}}}, {1, 2, 3, 4}));
+  EXPECT_EQ(read_volume_info(dir.path() / "1.dcm").problem_code, "E_POSITION");
+}
+
 TEST(DicomVolume, CompressedPixelsThatAreCutAreNoticed) {
   const fs::path file = test_data() / "dicom_tricky" / "cornerstone3D" /
                         "CTImage.dcm_JPEGLSLosslessTransferSyntax_1.2.840.10008.1.2.4.80.dcm";
