@@ -19,8 +19,10 @@ struct Options {
 RunCommand add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CheckRequest* const o = &options->request;
-  app.add_option("dataset", o->dataset, "Data set folder: nnU-Net or Medical Segmentation Decathlon; it is only read")
-      ->required();
+  app.add_option(
+      "dataset", o->dataset,
+      "Data set folder: nnU-Net or Medical Segmentation Decathlon, or with --classes a tree of DICOM studies; "
+      "it is only read. Not with --images and --labels");
   app.add_flag("--deep", o->deep,
                "Read every voxel of the images too; without it their headers, the bytes of their files and the label "
                "maps are checked");
@@ -45,8 +47,10 @@ Command check_command() {
               "labels, classes unlike those of the other cases; exit 8 when there are findings.",
           .example =
               "voxshard check data --deep -o checked\n  "
-              "voxshard check data --csv findings.csv --json",
-          .add = add};
+              "voxshard check data --csv findings.csv --json\n  "
+              "mpirun -n 4 --bind-to none voxshard check data --deep -o checked",
+          .add = add,
+          .ranks = true};
 }
 
 }  // namespace voxshard

@@ -15,6 +15,7 @@ namespace {
 struct Options {
   ConvertRequest request;
   std::string to, size, labels = "one-hot", compression = "gzip", irregular = "reject";
+  bool provenance = false, keep_names = false;
 };
 
 RunCommand add(CLI::App& app) {
@@ -26,7 +27,10 @@ RunCommand add(CLI::App& app) {
          "(image/encoded, image/object/...); or, to write such files: an nnU-Net or Decathlon folder, a folder that "
          "prepare made, " +
              joined(boxes.image_files, ", ") + ", a folder of " + or_text(boxes.images) + ", a " +
-             or_text(boxes.sequences) + " sequence; or one volume: a DICOM series or any volume file")
+             or_text(boxes.sequences) +
+             " sequence; or one volume: a DICOM series, a DICOM segmentation, an RT structure set, any volume file, or "
+             "a "
+             "zip or tar of one")
       ->required();
   app.add_option(
          "-o,--output", o->request.output,
@@ -36,8 +40,9 @@ RunCommand add(CLI::App& app) {
       ->required();
   app.add_option("--to", o->to,
                  "folder or tfrecord; default: the other of what the input is; classes: each box of pictures cut out, "
-                 "in a folder per class")
-      ->check(one_of({"folder", "tfrecord", "classes"}));
+                 "in a folder per class; nnunet: a data set, or a folder of volumes such as a tree of DICOM series, as "
+                 "nnU-Net v2 stores it, voxels and geometry unchanged")
+      ->check(one_of({"folder", "tfrecord", "classes", "nnunet"}));
   app.add_option("--size", o->size,
                  "Of volumes in records that are no cubes and do not say it, D x H x W like 96x128x128");
   app.add_option("--labels", o->labels,
@@ -53,13 +58,26 @@ RunCommand add(CLI::App& app) {
       ->check(number_in({1, 99999}))
       ->capture_default_str();
   app.add_option("--irregular-slices", o->irregular,
-                 "Of a DICOM series whose slices are missing, unevenly spaced or tilted: reject, or resample on an "
-                 "upright regular grid")
+                 "Of a DICOM series whose slices are missing, unevenly spaced or tilted, and of a file with sheared "
+                 "axes: reject, or resample on an upright regular grid")
       ->check(one_of({"reject", "resample"}))
       ->capture_default_str();
+  app.add_flag("--provenance", o->provenance,
+               "Of volumes: a JSON beside each with version, source format, hash of the source's content, and what was "
+               "repaired or resampled; without names, UIDs or paths");
+  app.add_flag("--keep-names", o->keep_names, "The path of the source in that JSON too; it may name a patient")
+      ->needs("--provenance");
+  app.add_option(
+      "--like", o->request.like,
+      "Of a DICOM segmentation or an RT structure set: the image on whose voxels the label map is written, a "
+      "DICOM series or any volume");
+  app.add_option("--classes", o->request.classes,
+                 "Of the same: TOML, JSON or YAML with the classes in order, each with name, aliases and patterns that "
+                 "its structures may have; default: the numbers in the file");
   return [o](const Context& context) {
     ConvertRequest& request = o->request;
     request.irregular = o->irregular == "resample" ? IrregularSlices::kResample : IrregularSlices::kReject;
+    if (o->provenance) request.provenance = o->keep_names ? Provenance::kWithNames : Provenance::kWithoutNames;
     request.threads = context.threads;
     request.one_hot = o->labels == "one-hot";
     request.compressed = o->compression == "gzip";
@@ -69,6 +87,7 @@ RunCommand add(CLI::App& app) {
     }
     const ConvertTo to = o->to.empty()        ? convert_direction(request.input, request.output)
                          : o->to == "classes" ? ConvertTo::kClasses
+                         : o->to == "nnunet"  ? ConvertTo::kNnunet
                          : o->to == "folder"  ? ConvertTo::kFolder
                                               : ConvertTo::kRecords;
     return outcome(run_convert(request, to, *context.progress));
@@ -82,12 +101,17 @@ Command convert_command() {
       "convert",
       "Turns TFRecord files of the original's models into folders of volumes or pictures, and such folders into "
       "TFRecord files; boxes of pictures into "
-      "a folder per class; one volume, such as a DICOM series, into a NIfTI file.",
+      "a folder per class; one volume, such as a DICOM series, into a NIfTI file; contours of an RT structure set into "
+      "a label map; data sets and folders of volumes into nnU-Net folders.",
       "voxshard convert records -o data                    # instance-*.tfrecords to NIfTI, or pictures and COCO JSON\n"
       "  voxshard convert data -o records --labels one-hot   # an nnU-Net folder to instance-CASE-0.tfrecords, gzip\n"
       "  voxshard convert coco/train.json -o records --files 8\n"
       "  voxshard convert coco/train.json -o cells/train --to classes   # each box cut out, as classifiers learn from\n"
-      "  voxshard convert study/series -o ct.nii.gz          # a DICOM series, Hounsfield units, true geometry",
+      "  voxshard convert study/series -o ct.nii.gz          # a DICOM series, Hounsfield units, true geometry\n"
+      "  voxshard convert study.zip -o ct.nii.gz             # the same of an archive that holds one series\n"
+      "  voxshard convert Task09_Spleen -o Dataset009_Spleen --to nnunet   # Decathlon to nnU-Net v2\n"
+      "  voxshard convert scans -o Dataset010_Scans --to nnunet --provenance   # a tree of DICOM series to imagesTs\n"
+      "  voxshard convert RS.dcm --like study/series --classes map.toml -o labels.nii.gz",
       add,
       nullptr,
       "files that are whole stay, but they are no data set yet"};

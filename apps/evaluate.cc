@@ -1,5 +1,5 @@
-// voxshard evaluate: Dice, IoU and distances of surfaces of a folder of predictions, COCO's numbers of a file of
-// detections, accuracy of a file of classes, or the loss and metrics of a run on data.
+// voxshard evaluate: Dice, IoU and distances of surfaces of a folder of predictions, COCO's numbers and FROC of a file
+// of detections, accuracy of a file of classes, or the loss and metrics of a run on data.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -69,12 +69,13 @@ RunCommand add(CLI::App& app) {
 Command evaluate_command() {
   return {.name = "evaluate",
           .summary =
-              "Dice and IoU per class and case, surfaces and volumes if asked, beside the best HU threshold; COCO's "
-              "numbers of "
-              "detections; accuracy, ROC-AUC and calibration of classes; loss and metrics of a run.",
+              "Dice and IoU per class and case, surfaces, volumes and regions if asked, beside the best HU threshold; "
+              "COCO's numbers and FROC of detections; accuracy, ROC-AUC and calibration of classes; loss and metrics "
+              "of a run.",
           .example =
               "voxshard evaluate predictions data/labelsTs --dataset data --baseline threshold -o summary.json\n  "
               "voxshard evaluate predictions data/labelsTs --metrics dice,nsd,hd95,assd --tolerance-mm 2\n  "
+              "voxshard evaluate found.json data/annotations/instances_val.json --metrics coco,froc -o scores.json\n  "
               "voxshard evaluate run work --eval_batch_size 8 --json\n  "
               "mpirun -n 4 --bind-to none voxshard evaluate predictions data/labelsTs --dataset data -o summary.json",
           .add = add,

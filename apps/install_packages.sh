@@ -10,12 +10,14 @@ packages=(
   libinsighttoolkit5-dev       # ITK: NIfTI in and out
   libdcmtk-dev libgdcm-dev      # DICOM: DCMTK parses, GDCM decodes pixels
   libgdcm-tools                # ITK's CMake package names GDCM's tools
+  libarchive-dev               # zip and tar files of studies
   libdnnl-dev                  # oneDNN: convolution and matrix products
   libhwy-dev                   # Highway: vectorised loops for several instruction sets
   libopencv-dev zlib1g-dev     # PNG; the check of .nii.gz
   libtiff-dev libexif-dev      # headers of pictures
   libpugixml-dev               # Pascal VOC
   libxxhash-dev                # hashes of files and of checkpoints
+  nettle-dev                   # ids of cases: HMAC-SHA256
   pkg-config libavformat-dev libavcodec-dev libavutil-dev libswscale-dev  # video
   ffmpeg                       # the tests hold ffprobe and ffmpeg beside the video reader
   python3                      # the tests hold a reader of TFRecord files in plain Python beside ours

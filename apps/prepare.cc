@@ -20,11 +20,11 @@ RunCommand add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   PrepareRequest* const o = &options->request;
   app.add_option(
-         "dataset", o->dataset,
-         "Data set folder: nnU-Net or Medical Segmentation Decathlon. Its dataset.json may name images elsewhere, by "
-         "absolute path or ..; they are only read. A file on which a library crashes (instead of refusing "
-         "it) ends the run, which names it: leave it out and go on with --resume")
-      ->required();
+      "dataset", o->dataset,
+      "Data set folder: nnU-Net or Medical Segmentation Decathlon, or with --classes a tree of DICOM studies. Its "
+      "dataset.json may name images elsewhere, by absolute path or ..; they are only read. A file on which a library "
+      "crashes (instead of refusing it) ends the run, which names it or its case: leave it out and go on with "
+      "--resume. Not with --images and --labels");
   app.add_option("-o,--output", o->work, "Work folder to write")->required();
   add_task_rows(options->settings, TaskCommand::kPrepare, o->task);
   add_settings(app, options->settings);

@@ -8,7 +8,7 @@
 #   bash tests/run.sh --asan          the fast tests in the address and undefined-behaviour sanitizer build
 #   bash tests/run.sh --tsan          tests of kernels, runtime, ranks, engine, training and readers in the thread sanitizer build
 #   bash tests/run.sh --fuzz SECONDS  every reader of outside bytes under libFuzzer for so long, and what that covers
-#   bash tests/run.sh --hospital      what is read from DICOM, held against pydicom, dcm2niix and plastimatch
+#   bash tests/run.sh --hospital      what is read from DICOM, held against pydicom, dcm2niix and plastimatch; nnU-Net's numbers against SciPy
 #   VOXSHARD_MPI=OFF bash tests/run.sh   without MPI, which is then not installed
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -10,7 +10,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/datasets/annotated.h"
+#include "io/datasets/regions.h"
 #include "io/files/atomic_file.h"
+#include "io/files/channel_address.h"
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
@@ -33,7 +36,7 @@ int number_of(const json& value, const fs::path& file) {
   const std::string text = value.is_string() ? value.get<std::string>() : "";
   if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos)
     refuse(file,
-           "has a label or channel number that is not a whole number (regions of several labels are not supported)");
+           "has a label or channel number that is not a whole number (regions of several labels are for nnU-Net v2)");
   return std::stoi(text);
 }
 
@@ -99,11 +102,6 @@ bool file_exists(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-std::string channel_suffix(std::size_t channel) {
-  const std::string digits = std::to_string(channel);
-  return "_" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits;
-}
-
 std::set<std::string> file_names(const fs::path& folder) {
   std::set<std::string> names;
   std::error_code error;
@@ -119,10 +117,7 @@ std::set<std::string> channel_ids(const fs::path& folder, const std::string& end
   std::set<std::string> ids;
   for (const std::string& name : file_names(folder)) {
     if (!name.ends_with(ending)) continue;
-    const std::string stem = name.substr(0, name.size() - ending.size());
-    if (stem.size() < 6 || stem[stem.size() - 5] != '_') continue;
-    if (stem.find_first_not_of("0123456789", stem.size() - 4) == std::string::npos)
-      ids.insert(stem.substr(0, stem.size() - 5));
+    if (const auto stem = channel_of_stem(name.substr(0, name.size() - ending.size()))) ids.insert(stem->id);
   }
   return ids;
 }
@@ -141,8 +136,12 @@ void take(Dataset& d, std::vector<Case>& cases, Case one, bool needs_label) {
   };
   if (const std::string problem = name_problem(one.id); !problem.empty())
     return leave_out("E_NAME", "the case's name " + problem + "; expected one plain file name: rename the case");
+  if (one.images.size() != d.channels.size())
+    return leave_out("E_MISSING", "lists " + std::to_string(one.images.size()) +
+                                      " images; expected one for each of the " + std::to_string(d.channels.size()) +
+                                      " channels");
   for (const auto& image : one.images)
-    if (!file_exists(image)) return leave_out("E_MISSING", "image " + image.string() + " is missing");
+    if (!file_exists(file_of_channel(image))) return leave_out("E_MISSING", "image " + image.string() + " is missing");
   if (one.label && !file_exists(*one.label)) {
     if (needs_label) return leave_out("E_MISSING", "label " + one.label->string() + " is missing");
     one.label.reset();
@@ -187,15 +186,17 @@ std::string id_of(const fs::path& image, const std::string& ending) {
 /// The Decathlon's lists: {"image": "./imagesTr/x.nii.gz", "label": ...} to train, plain names to test.
 void read_listed_cases(Dataset& d, const json& root) {
   auto resolved = [&](const json& name) { return (d.folder / name.get<std::string>()).lexically_normal(); };
+  const auto images_of = [&](const fs::path& file) { return channel_addresses(file, d.channels.size()); };
   auto hidden = [](const fs::path& path) { return path.filename().string().starts_with("."); };
   for (const auto& pair : root.value("training", json::array())) {
     const fs::path image = resolved(pair.at("image"));
-    if (!hidden(image)) take(d, d.training, {id_of(image, d.file_ending), {image}, resolved(pair.at("label"))}, true);
+    if (!hidden(image))
+      take(d, d.training, {id_of(image, d.file_ending), images_of(image), resolved(pair.at("label"))}, true);
   }
   for (const auto& value : root.value("test", json::array())) {
     const fs::path image = resolved(value.is_object() ? value.at("image") : value);
     if (!hidden(image))
-      take(d, d.test, {id_of(image, d.file_ending), {image}, d.folder / "labelsTs" / image.filename()}, false);
+      take(d, d.test, {id_of(image, d.file_ending), images_of(image), d.folder / "labelsTs" / image.filename()}, false);
   }
 }
 
@@ -219,7 +220,9 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
     if (const std::string problem = name_problem("x" + d.file_ending); !problem.empty())
       refuse(file, "has a file_ending that " + problem);
     d.channels = in_order(by_number(root.at("channel_names"), file), file, "channels");
-    d.label_names = in_order(by_name(root.at("labels"), file), file, "labels");
+    d.label_names =
+        in_order(has_regions(root.at("labels")) ? take_regions(root, file, d) : by_name(root.at("labels"), file), file,
+                 "labels");
     require_background_first(d.label_names, file);
     take_ignore_label(d, file);
     if (root.contains("dataset")) {
@@ -244,15 +247,12 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
   }
 }
 
-void sort_by_id(std::vector<Case>& cases) {
-  std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
-}
-
 /// Returns what to do about a folder without a dataset.json: the file to write, where images lie as in nnU-Net's
 /// folders.
 std::string missing_dataset_action(const fs::path& folder) {
   const std::set<std::string> labels = file_names(folder / "labelsTr"), images = file_names(folder / "imagesTr");
-  if (images.empty()) return "give an nnU-Net or Decathlon data set folder";
+  const std::string plain = "two plain folders go as {images} A {labels} B";
+  if (images.empty()) return "give an nnU-Net or Decathlon data set folder; " + plain;
   const std::string& first = labels.empty() ? *images.begin() : *labels.begin();
   const std::string ending = first.ends_with(".gz") ? fs::path(first).stem().extension().string() + ".gz"
                                                     : fs::path(first).extension().string();
@@ -260,7 +260,7 @@ std::string missing_dataset_action(const fs::path& folder) {
                      {"labels", {{"background", 0}, {"CLASS", 1}}},
                      {"numTraining", labels.size()},
                      {"file_ending", plain_text(ending)}};
-  return "write it there, with your channels and classes in place of CT and CLASS: " + file.dump();
+  return "write it there, with your channels and classes in place of CT and CLASS: " + file.dump() + "; or " + plain;
 }
 
 }  // namespace
@@ -282,8 +282,9 @@ Dataset read_dataset(const fs::path& folder) {
   } catch (const json::exception& e) {
     refuse(file, std::string("has a key of the wrong form (") + e.what() + ")");
   }
-  sort_by_id(d.training);
-  sort_by_id(d.test);
+  read_annotated(root, file, d);
+  std::ranges::sort(d.training, {}, &Case::id);
+  std::ranges::sort(d.test, {}, &Case::id);
   if (d.training.empty() && d.test.empty()) {
     const std::string why = d.problems.empty() ? "no image with the ending " + d.file_ending + " was found"
                                                : "the first of " + std::to_string(d.problems.size()) + ": case " +
@@ -299,9 +300,11 @@ void write_dataset_json(const Dataset& d) {
   for (std::size_t c = 0; c < d.channels.size(); ++c) root["channel_names"][std::to_string(c)] = d.channels[c];
   for (std::size_t k = 0; k < d.label_names.size(); ++k) root["labels"][d.label_names[k]] = k;
   if (d.ignore_label) root["labels"]["ignore"] = *d.ignore_label;
+  if (!d.regions.empty()) add_regions(d, root);
   root["numTraining"] = d.training.size();
   root["file_ending"] = d.file_ending;
   root["name"] = d.name;
+  if (auto annotated = annotated_json(d); !annotated.empty()) root["annotated"] = std::move(annotated);
   write_text_atomically(d.folder / "dataset.json", root.dump(4) + "\n");
 }
 

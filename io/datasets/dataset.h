@@ -9,16 +9,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace voxshard {
 
+/// A file of named structures, DICOM-SEG or RT-STRUCT, and the class of each structure that is used.
+struct ClassedStructures {
+  std::filesystem::path file;
+  std::map<int, int> class_of = {};  // by the structure's number
+};
+
 struct Case {
   std::string id;                             // "liver_03"
-  std::vector<std::filesystem::path> images;  // one per channel; one file for a Decathlon case
+  std::vector<std::filesystem::path> images;  // one per channel: a file, or an address in a file that holds several
   std::optional<std::filesystem::path> label;
+  std::vector<ClassedStructures> structures = {};            // stand in for a label map, on the grid of the image
+  std::optional<std::vector<int>> annotated = std::nullopt;  // the classes that were contoured; none: all of them
+  bool anonymous = false;  // its files may be named after a patient: no message names them
+
+  bool has_label() const { return label.has_value() || !structures.empty(); }
+};
+
+/// Labels that count as one: a region of nnU-Net, such as the whole tumour of several parts.
+struct LabelRegion {
+  std::string name;
+  std::vector<int> labels;
 };
 
 /// A case that cannot be used, and why.
@@ -26,6 +44,7 @@ struct CaseProblem {
   std::string id;    // made safe for a terminal
   std::string code;  // E_MISSING, E_NAME, E_DUPLICATE
   std::string reason;
+  std::vector<std::filesystem::path> files = {};  // those that are there, as far as they are known
 };
 
 struct Dataset {
@@ -37,8 +56,10 @@ struct Dataset {
   std::vector<Case> training;            // sorted by id; only cases whose files all exist
   std::vector<Case> test;                // from imagesTs; with a label where labelsTs holds one
   std::string file_ending = ".nii.gz";
-  std::vector<CaseProblem> problems;  // cases left out: a file is missing, the id is no plain name or occurs twice
-  std::string kind;                   // "nnU-Net v2", "nnU-Net v1" or "Decathlon"
+  std::vector<CaseProblem> problems;      // cases left out: a file is missing, the id is no plain name or occurs twice
+  std::string kind;                       // "nnU-Net v2", "nnU-Net v1", "Decathlon", "images and labels" or "studies"
+  std::vector<CaseProblem> notes;         // about cases that are used: W_SERIES
+  std::vector<LabelRegion> regions = {};  // in their order; empty: the set has classes alone
 };
 
 /// Reads a data set folder. Errors: kInput for a missing folder or dataset.json, invalid JSON or missing keys; kNoCase

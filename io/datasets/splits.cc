@@ -4,13 +4,12 @@
 //
 //   make_splits({"a", "b", "c", "d", "e"})[0].val   // one id
 #include <algorithm>
-#include <bit>
 #include <numeric>
-#include <random>
 
 #include <nlohmann/json.hpp>
 
 #include "io/datasets/dataset.h"
+#include "io/datasets/numpy_random.h"
 #include "io/files/atomic_file.h"
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
@@ -21,14 +20,8 @@ namespace voxshard {
 std::vector<std::size_t> numpy_permutation(std::size_t count, std::uint32_t seed) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::mt19937 generator(seed);
-  for (std::size_t i = count; i-- > 1;) {
-    const auto mask = static_cast<std::uint32_t>(std::bit_ceil(i + 1) - 1);
-    std::uint32_t j = 0;
-    do j = static_cast<std::uint32_t>(generator()) & mask;
-    while (j > i);
-    std::swap(order[i], order[j]);
-  }
+  NumpyRandom random(seed);
+  for (std::size_t i = count; i-- > 1;) std::swap(order[i], order[random.below(i + 1)]);
   return order;
 }
 

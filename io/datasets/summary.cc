@@ -44,14 +44,21 @@ Row row_of(const ClassScores& s) {
   const std::pair<const char*, std::int64_t> counts[] = {
       {"TP", s.tp}, {"FP", s.fp}, {"FN", s.fn}, {"TN", s.tn}, {"n_pred", s.tp + s.fp}, {"n_ref", s.tp + s.fn}};
   for (const auto& [name, count] : counts) row[name] = {static_cast<double>(count), true};
+  if (!s.annotated)
+    for (auto& [name, number] : row) number.value = std::numeric_limits<double>::quiet_NaN();
   return row;
+}
+
+SummaryClass class_of(const SummaryClasses& classes, int label) {
+  const auto at = classes.find(label);
+  return at == classes.end() ? SummaryClass{.key = std::to_string(label)} : at->second;
 }
 
 std::string object(const Row& row, bool counts_are_whole, const std::string& indent) {
   std::string text = "{\n";
   std::size_t left = row.size();
   for (const auto& [name, number] : row) {
-    const bool whole = counts_are_whole && number.is_count;
+    const bool whole = counts_are_whole && number.is_count && !std::isnan(number.value);
     text += indent + "    \"" + name +
             "\": " + (whole ? std::to_string(static_cast<std::int64_t>(number.value)) : python_float(number.value)) +
             (--left > 0 ? ",\n" : "\n");
@@ -71,13 +78,13 @@ std::string classes_object(const std::map<std::string, Row>& rows, bool counts_a
 }
 
 /// Per class and number, the mean over cases without NaN; NaN when every case has NaN.
-std::map<std::string, Row> mean_over_cases(const std::vector<CaseScores>& cases) {
+std::map<std::string, Row> mean_over_cases(const std::vector<CaseScores>& cases, const SummaryClasses& classes) {
   std::map<std::string, Row> sums;
   std::map<std::string, std::map<std::string, double>> counts;
   for (const CaseScores& one : cases)
     for (const auto& [label, scores] : one.classes)
       for (const auto& [name, number] : row_of(scores)) {
-        const std::string of_class = std::to_string(label);
+        const std::string of_class = class_of(classes, label).key;
         Number& sum = sums[of_class][name];
         double& count = counts[of_class][name];
         if (!std::isnan(number.value)) sum.value += number.value, count += 1;
@@ -90,7 +97,10 @@ std::map<std::string, Row> mean_over_cases(const std::vector<CaseScores>& cases)
   return sums;
 }
 
-Row mean_over_classes(const std::map<std::string, Row>& rows) {
+/// The mean over the classes that count in it.
+Row mean_over_classes(std::map<std::string, Row> rows, const SummaryClasses& classes) {
+  for (const auto& [label, one] : classes)
+    if (!one.in_mean) rows.erase(one.key);
   Row mean = rows.empty() ? row_of({}) : rows.begin()->second;
   for (auto& [name, number] : mean) {
     double sum = 0;
@@ -106,7 +116,7 @@ std::string json_string(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::string summary_text(const std::vector<CaseScores>& cases) {
+std::string summary_text(const std::vector<CaseScores>& cases, const SummaryClasses& classes) {
   for (const CaseScores& one : cases) {
     bool same = one.classes.size() == cases.front().classes.size();
     for (const auto& [label, scores] : one.classes)
@@ -115,12 +125,12 @@ std::string summary_text(const std::vector<CaseScores>& cases) {
                                 [](const auto& a, const auto& b) { return a.first == b.first; });
     ensure(same, "all cases of a summary have the same classes and metrics");
   }
-  const auto mean = mean_over_cases(cases);
-  std::string text = "{\n    \"foreground_mean\": " + object(mean_over_classes(mean), false, "    ") + ",\n";
+  const auto mean = mean_over_cases(cases, classes);
+  std::string text = "{\n    \"foreground_mean\": " + object(mean_over_classes(mean, classes), false, "    ") + ",\n";
   text += "    \"mean\": " + classes_object(mean, false, "    ") + ",\n    \"metric_per_case\": [";
   for (std::size_t c = 0; c < cases.size(); ++c) {
     std::map<std::string, Row> rows;
-    for (const auto& [label, scores] : cases[c].classes) rows[std::to_string(label)] = row_of(scores);
+    for (const auto& [label, scores] : cases[c].classes) rows[class_of(classes, label).key] = row_of(scores);
     const std::string indent(12, ' ');
     text += std::string(c ? ",\n" : "\n") + "        {\n" + indent +
             "\"metrics\": " + classes_object(rows, true, indent) + ",\n";
@@ -130,8 +140,9 @@ std::string summary_text(const std::vector<CaseScores>& cases) {
   return text + (cases.empty() ? "]\n}" : "\n    ]\n}");
 }
 
-void write_summary(const std::filesystem::path& path, const std::vector<CaseScores>& cases) {
-  write_text_atomically(path, summary_text(cases));
+void write_summary(const std::filesystem::path& path, const std::vector<CaseScores>& cases,
+                   const SummaryClasses& classes) {
+  write_text_atomically(path, summary_text(cases, classes));
 }
 
 OutputKind summary_file() {

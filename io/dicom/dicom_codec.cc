@@ -1,6 +1,7 @@
 #include "io/dicom/dicom_codec.h"
 
 #include <gdcmImage.h>
+#include <gdcmJPEGCodec.h>
 #include <gdcmSequenceOfFragments.h>
 
 #include <cstring>
@@ -26,6 +27,43 @@ void require_same_sign(const CompressedPixels& pixels, const std::vector<char>& 
   throw damaged(pixels, std::string("says that its pixels are ") + (pixels.is_signed ? "signed" : "unsigned") +
                             ", but its JPEG 2000 pixels are " + (is_signed ? "signed" : "unsigned"));
 }
+
+/// Returns the bits per sample of a JPEG stream, from its frame header (SOF0 to SOF15 without the tables DHT, JPG and
+/// DAC: ITU-T T.81, B.2.2); 0 where there is none within its first segments.
+int jpeg_precision(const std::vector<char>& stream) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(stream[at]); };
+  if (stream.size() < 4 || byte(0) != 0xff || byte(1) != 0xd8) return 0;
+  for (std::size_t at = 2; at + 4 < stream.size() && byte(at) == 0xff;) {
+    const unsigned marker = byte(at + 1);
+    const bool is_table = marker == 0xc4 || marker == 0xc8 || marker == 0xcc;
+    if (marker >= 0xc0 && marker <= 0xcf && !is_table) return byte(at + 4);
+    at += 2 + 256 * std::size_t{byte(at + 2)} + byte(at + 3);
+  }
+  return 0;
+}
+
+/// GDCM's JPEG codec for samples of 9 to 12 bits. Its own choice follows the allocated bits: it decodes such pixels
+/// with the codec for 16 bits first, which prints on the standard error stream that it cannot.
+class TwelveBitCodec : public gdcm::JPEGCodec {
+ public:
+  explicit TwelveBitCodec(const gdcm::Image& image) {
+    SetNumberOfDimensions(image.GetNumberOfDimensions());
+    SetDimensions(image.GetDimensions());
+    SetPlanarConfiguration(image.GetPlanarConfiguration());
+    SetPhotometricInterpretation(image.GetPhotometricInterpretation());
+    SetPixelFormat(image.GetPixelFormat());
+    SetBitSample(12);
+  }
+  /// Returns false where `decoded` could not be filled.
+  bool fill(const gdcm::Image& image, std::vector<char>& decoded) {
+    gdcm::DataElement result;
+    if (!Decode(image.GetDataElement(), result)) return false;
+    const gdcm::ByteValue* bytes = result.GetByteValue();
+    if (bytes == nullptr || bytes->GetLength() < decoded.size()) return false;
+    std::memcpy(decoded.data(), bytes->GetPointer(), decoded.size());
+    return true;
+  }
+};
 
 gdcm::DataElement element_of(const std::vector<std::vector<char>>& fragments) {
   gdcm::SmartPointer<gdcm::SequenceOfFragments> sequence = gdcm::SequenceOfFragments::New();
@@ -53,6 +91,8 @@ std::vector<char> decode(const CompressedPixels& p, const std::vector<std::vecto
   image.SetTransferSyntax(gdcm::TransferSyntax(gdcm::TransferSyntax::GetTSType(p.syntax.c_str())));
   image.SetDataElement(element_of(fragments));
   std::vector<char> decoded(image.GetBufferLength());
+  const int precision = p.bits == 16 ? jpeg_precision(fragments.front()) : 0;
+  if (precision > 8 && precision <= 12 && TwelveBitCodec(image).fill(image, decoded)) return decoded;
   if (!image.GetBuffer(decoded.data())) throw damaged(p, "has pixels that cannot be decoded");
   return decoded;
 }

@@ -5,11 +5,11 @@
 #include <dcmtk/dcmdata/dctk.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "io/dicom/dicom_file.h"
+#include "io/dicom/dicom_values.h"
 #include "io/files/file_error.h"
 #include "io/files/open_file.h"
 
@@ -17,94 +17,13 @@ namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t kMostText = 1024;  // bytes of a value that is parsed; UIDs have 64, names 64 a part
-
-/// Larger numbers, and NaN, count as missing: no place (mm) or factor needs them, and grids are counted from quotients.
-constexpr double kMostNumber = 1e9;
-
-/// Reads values of a data set, which may be a nested one. Values that are missing or malformed are empty.
-class Values {
- public:
-  explicit Values(DcmItem& set) : set_(&set) {}
-
-  /// Returns the text of an element without the padding at its end.
-  std::string text(const DcmTagKey& tag) const {
-    DcmElement* element = small_element(tag);
-    OFString value;
-    if (element == nullptr || element->getOFStringArray(value).bad()) return {};
-    std::string text(value.c_str());
-    while (!text.empty() && text.back() == ' ') text.pop_back();
-    return text.substr(std::min(text.find_first_not_of(' '), text.size()));
-  }
-
-  /// Returns one of the values of a text, which backslashes separate.
-  std::string part(const DcmTagKey& tag, std::size_t index) const {
-    const std::string all = text(tag);
-    std::size_t begin = 0;
-    for (; index > 0 && begin != std::string::npos; --index) {
-      begin = all.find('\\', begin);
-      if (begin != std::string::npos) ++begin;
-    }
-    return begin == std::string::npos ? "" : all.substr(begin, all.find('\\', begin) - begin);
-  }
-
-  /// Returns the decimal numbers of a text; none unless there are exactly N, of at most kMostNumber.
-  template <std::size_t N>
-  std::optional<std::array<double, N>> numbers(const DcmTagKey& tag) const {
-    const std::string all = text(tag);
-    std::array<double, N> found{};
-    const char *at = all.data(), *end = all.data() + all.size();
-    for (std::size_t i = 0; i < N; ++i) {
-      while (at < end && (*at == ' ' || *at == '+')) ++at;
-      const auto [after, error] = std::from_chars(at, end, found[i]);
-      if (error != std::errc() || !(std::abs(found[i]) <= kMostNumber)) return std::nullopt;
-      for (at = after; at < end && *at == ' ';) ++at;
-      const bool last = i + 1 == N;
-      if (last ? at != end : at == end || *at++ != '\\') return std::nullopt;
-    }
-    return found;
-  }
-  std::optional<double> number(const DcmTagKey& tag) const {
-    const auto found = numbers<1>(tag);
-    return found ? std::optional((*found)[0]) : std::nullopt;
-  }
-
-  /// Returns an unsigned number of 16 bits; 0 without one.
-  std::int64_t small_number(const DcmTagKey& tag) const {
-    DcmElement* element = small_element(tag);
-    Uint16 number = 0;
-    return element != nullptr && element->getUint16(number).good() ? number : 0;
-  }
-
-  /// Returns the items of a sequence; null when there is none.
-  DcmSequenceOfItems* items(const DcmTagKey& tag) const {
-    DcmSequenceOfItems* sequence = nullptr;
-    return set_->findAndGetSequence(tag, sequence).good() ? sequence : nullptr;
-  }
-  /// Calls body(Values) with the first item of a sequence, if there is one.
-  template <class Body>
-  void in_first_item(const DcmTagKey& tag, Body body) const {
-    if (DcmSequenceOfItems* sequence = items(tag); sequence != nullptr && sequence->card() > 0)
-      body(Values(*sequence->getItem(0)));
-  }
-
- private:
-  /// Returns an element whose value is small; null without one. The length is the one in the file: DCMTK's getLength()
-  /// would load the value first, and a damaged file may promise 4 GB.
-  DcmElement* small_element(const DcmTagKey& tag) const {
-    DcmElement* element = nullptr;
-    const bool found = set_->findAndGetElement(tag, element).good() && element->getLengthField() <= kMostText;
-    return found ? element : nullptr;
-  }
-  DcmItem* set_;
-};
 
 void keep(auto& known, const auto& found) {
   if (found) known = found;
 }
 
 /// Reads the attributes of a classic file, which are at the top of its data set.
-DicomFrame classic_frame(const Values& v) {
+DicomFrame classic_frame(const DicomValues& v) {
   return {.position = v.numbers<3>(DCM_ImagePositionPatient),
           .orientation = v.numbers<6>(DCM_ImageOrientationPatient),
           .spacing = v.numbers<2>(DCM_PixelSpacing),
@@ -114,85 +33,120 @@ DicomFrame classic_frame(const Values& v) {
 
 /// Reads the same attributes from the functional groups of an enhanced file, shared ones or those of a frame (DICOM
 /// PS3.3 C.7.6.16): each group is a sequence of one item.
-void read_groups(const Values& groups, DicomFrame& frame, DicomHeader& h) {
+void read_groups(const DicomValues& groups, DicomFrame& frame, DicomHeader& h) {
   groups.in_first_item(DCM_PlanePositionSequence,
-                       [&](const Values& v) { keep(frame.position, v.numbers<3>(DCM_ImagePositionPatient)); });
-  groups.in_first_item(DCM_PlaneOrientationSequence,
-                       [&](const Values& v) { keep(frame.orientation, v.numbers<6>(DCM_ImageOrientationPatient)); });
-  groups.in_first_item(DCM_PixelMeasuresSequence, [&](const Values& v) {
+                       [&](const DicomValues& v) { keep(frame.position, v.numbers<3>(DCM_ImagePositionPatient)); });
+  groups.in_first_item(DCM_PlaneOrientationSequence, [&](const DicomValues& v) {
+    keep(frame.orientation, v.numbers<6>(DCM_ImageOrientationPatient));
+  });
+  groups.in_first_item(DCM_PixelMeasuresSequence, [&](const DicomValues& v) {
     keep(frame.spacing, v.numbers<2>(DCM_PixelSpacing));
     keep(h.thickness_mm, v.number(DCM_SliceThickness));
     keep(h.step_mm, v.number(DCM_SpacingBetweenSlices));
   });
-  groups.in_first_item(DCM_SegmentIdentificationSequence, [&](const Values& v) {
+  groups.in_first_item(DCM_SegmentIdentificationSequence, [&](const DicomValues& v) {
     frame.segment = static_cast<int>(v.small_number(DCM_ReferencedSegmentNumber));
   });
-  groups.in_first_item(DCM_PixelValueTransformationSequence, [&](const Values& v) {
+  groups.in_first_item(DCM_PixelValueTransformationSequence, [&](const DicomValues& v) {
     keep(frame.slope, v.number(DCM_RescaleSlope));
     keep(frame.intercept, v.number(DCM_RescaleIntercept));
   });
 }
 
-std::vector<DicomFrame> read_frames(const Values& v, DicomHeader& h) {
+std::vector<DicomFrame> read_frames(const DicomValues& v, DicomHeader& h) {
   const auto count = v.number(DCM_NumberOfFrames).value_or(1);
   if (!(count >= 1 && count <= static_cast<double>(kMostDicomFrames)) || count != std::floor(count))
     throw input_error(h.file, "says that it has an impossible number of frames", "export it again");
   DicomFrame common = classic_frame(v);
-  v.in_first_item(DCM_SharedFunctionalGroupsSequence, [&](const Values& groups) { read_groups(groups, common, h); });
+  v.in_first_item(DCM_SharedFunctionalGroupsSequence,
+                  [&](const DicomValues& groups) { read_groups(groups, common, h); });
   std::vector<DicomFrame> frames(static_cast<std::size_t>(count), common);
-  DcmSequenceOfItems* each = v.items(DCM_PerFrameFunctionalGroupsSequence);
-  if (each == nullptr) {
+  if (!v.has_sequence(DCM_PerFrameFunctionalGroupsSequence)) {
     if (frames.size() > 1)  // no position belongs to the frames behind the first
       for (DicomFrame& frame : frames) frame.position.reset();
     return frames;
   }
-  std::size_t i = 0;  // items are a list: next to next, not by number
-  for (DcmObject* item = each->nextInContainer(nullptr); item != nullptr && i < frames.size(); ++i) {
-    read_groups(Values(*static_cast<DcmItem*>(item)), frames[i], h);
-    item = each->nextInContainer(item);
-  }
+  std::size_t i = 0;
+  v.in_each_item(DCM_PerFrameFunctionalGroupsSequence, [&](const DicomValues& groups) {
+    read_groups(groups, frames[i], h);
+    return ++i < frames.size();
+  });
   return frames;
 }
 
+/// Returns what the header of a PET says about its values (DICOM PS3.3 C.8.9.1 and C.8.9.2, and elements of two
+/// makers).
+PetHeader read_pet(const DicomValues& v) {
+  constexpr double kMostBq = 1e13;
+  PetHeader pet{.units = v.text(DCM_Units),
+                .suv_type = v.text(DCM_SUVType),
+                .decay_correction = v.text(DCM_DecayCorrection),
+                .corrections = v.text(DCM_CorrectedImage),
+                .weight_kg = v.number(DCM_PatientWeight),
+                .series_s = seconds_of(v.text(DCM_SeriesDate), v.text(DCM_SeriesTime)),
+                .acquisition_s = seconds_of(v.text(DCM_AcquisitionDate), v.text(DCM_AcquisitionTime))};
+  v.in_first_item(DCM_RadiopharmaceuticalInformationSequence, [&](const DicomValues& given) {
+    pet.dose_bq = given.number(DCM_RadionuclideTotalDose, kMostBq);
+    pet.half_life_s = given.number(DCM_RadionuclideHalfLife);
+    pet.injected_s = seconds_of_date_time(given.text(DCM_RadiopharmaceuticalStartDateTime));
+    pet.injected_of_day_s = seconds_of_day(given.text(DCM_RadiopharmaceuticalStartTime));
+  });
+  if (v.text(DcmTagKey(0x0009, 0x0010)) == "GEMS_PETD_01")
+    pet.private_scan_s = seconds_of_date_time(v.text(DcmTagKey(0x0009, 0x100d)));
+  if (v.text(DcmTagKey(0x7053, 0x0010)) == "Philips PET Private Group") {
+    pet.private_suv = v.number(DcmTagKey(0x7053, 0x1000));
+    pet.private_bqml = v.number(DcmTagKey(0x7053, 0x1009));
+  }
+  return pet;
+}
+
 /// Reads what only segmentations have (DICOM PS3.3 C.8.20).
-void read_segments(const Values& v, DicomHeader& h) {
+void read_segments(const DicomValues& v, DicomHeader& h) {
   h.segmentation = v.text(DCM_SegmentationType);
   if (const std::int64_t most = v.small_number(DCM_MaximumFractionalValue); most > 0)
     h.most_fraction = static_cast<int>(most);
   const std::string overlap = v.text(DCM_SegmentsOverlap);
   h.may_overlap = h.segmentation != "LABELMAP" && overlap != "NO";
-  DcmSequenceOfItems* segments = v.items(DCM_SegmentSequence);
-  if (segments == nullptr) return;
-  for (DcmObject* item = segments->nextInContainer(nullptr); item != nullptr; item = segments->nextInContainer(item)) {
-    const Values one(*static_cast<DcmItem*>(item));
-    h.segments.push_back({static_cast<int>(one.small_number(DCM_SegmentNumber)), one.text(DCM_SegmentLabel)});
-  }
+  const std::string character_set = v.text(DCM_SpecificCharacterSet);
+  v.in_each_item(DCM_SegmentSequence, [&](const DicomValues& one) {
+    DicomSegment segment{.number = static_cast<int>(one.small_number(DCM_SegmentNumber)),
+                         .label = one.name(DCM_SegmentLabel, character_set)};
+    one.in_first_item(DCM_SegmentedPropertyTypeCodeSequence,
+                      [&](const DicomValues& code) { segment.type = code.name(DCM_CodeMeaning, character_set); });
+    h.segments.push_back(std::move(segment));
+    return true;
+  });
+  h.referenced_series = v.only_uid(DCM_ReferencedSeriesSequence, DCM_SeriesInstanceUID);
 }
 
 }  // namespace
+
+bool begins_like_dicom(std::string_view begin, std::string ending) {
+  if (begin.size() >= 132 && begin.substr(128, 4) == "DICM") return true;
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (ending != ".dcm" && ending != ".ima" && !ending.empty()) return false;
+  if (begin.size() < 16) return false;
+  // A bare data set begins with group 2 or 8 and one of its lowest elements, in either byte order.
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(begin[i]); };
+  const bool little = (at(0) == 2 || at(0) == 8) && at(1) == 0 && at(2) <= 0x18 && at(3) == 0;
+  const bool big = at(0) == 0 && (at(1) == 2 || at(1) == 8) && at(2) == 0 && at(3) <= 0x18;
+  return little || big;
+}
 
 bool looks_like_dicom(const fs::path& path) {
   InputFile in(path);
   std::array<char, 140> bytes{};
   in.read(bytes.data(), bytes.size());
-  const auto got = static_cast<std::size_t>(in.gcount());
-  if (got >= 132 && std::memcmp(bytes.data() + 128, "DICM", 4) == 0) return true;
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (ending != ".dcm" && ending != ".ima" && !ending.empty()) return false;
-  // A bare data set begins with group 2 or 8 and one of its lowest elements, in either byte order.
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const bool little = (at(0) == 2 || at(0) == 8) && at(1) == 0 && at(2) <= 0x18 && at(3) == 0;
-  const bool big = at(0) == 0 && (at(1) == 2 || at(1) == 8) && at(2) == 0 && at(3) <= 0x18;
-  return got >= 16 && (little || big);
+  return begins_like_dicom({bytes.data(), static_cast<std::size_t>(in.gcount())}, path.extension().string());
 }
 
 DicomHeader read_dicom_header(const fs::path& path) {
   const OpenDicom open = open_dicom(path, 4096);
   DicomHeader h{.file = path, .whole = open.whole};
-  const Values v(*open.file->getDataset());
+  const DicomValues v(*open.file->getDataset());
   h.sop_class = v.text(DCM_SOPClassUID), h.sop_instance = v.text(DCM_SOPInstanceUID);
   h.study = v.text(DCM_StudyInstanceUID), h.series = v.text(DCM_SeriesInstanceUID);
+  h.frame_of_reference = v.text(DCM_FrameOfReferenceUID);
   h.modality = v.text(DCM_Modality), h.kind = v.part(DCM_ImageType, 2);
   h.kernel = v.text(DCM_ConvolutionKernel), h.acquisition = v.text(DCM_AcquisitionNumber);
   h.thickness_mm = v.number(DCM_SliceThickness);
@@ -209,6 +163,7 @@ DicomHeader read_dicom_header(const fs::path& path) {
   h.file_bytes = static_cast<std::int64_t>(fs::file_size(path, error));
   h.frames = read_frames(v, h);
   read_segments(v, h);
+  if (h.modality == "PT") h.pet = read_pet(v);
   return h;
 }
 

@@ -14,7 +14,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "io/dicom/suv.h"
 
 namespace voxshard {
 
@@ -30,13 +33,15 @@ struct DicomFrame {
 /// A class of a DICOM segmentation.
 struct DicomSegment {
   int number = 0;
-  std::string label;  // as the file has it
+  std::string label;  // plain UTF-8
+  std::string type;   // meaning of its property: "Liver"; may be empty
 };
 
 struct DicomHeader {
   std::filesystem::path file;
   bool whole = true;                                   // false: the file is cut or damaged behind what could be read
   std::string sop_class, sop_instance, study, series;  // UIDs; empty where the file has none
+  std::string frame_of_reference;                      // UID of the coordinates; empty where the file has none
   std::string modality;                                // "CT"
   std::string kind;                                    // third value of the image type: "AXIAL", "LOCALIZER"
   std::string kernel;                                  // of the reconstruction
@@ -53,11 +58,13 @@ struct DicomHeader {
   int most_fraction = 255;   // value that stands for 1 in a fractional one
   bool may_overlap = false;  // segments may share voxels
   std::vector<DicomSegment> segments;
-  bool compressed = false;      // the transfer syntax encodes pixels in less than their bits
-  std::int64_t file_bytes = 0;  // on disk
+  std::string referenced_series;  // UID of the image that a segmentation was made on; empty for none, or several
+  bool compressed = false;        // the transfer syntax encodes pixels in less than their bits
+  std::int64_t file_bytes = 0;    // on disk
   std::int64_t pixel_begin =
       -1;  // offset of the pixels, the file's end where there are none; -1: the data set is deflated
-  std::vector<DicomFrame> frames;  // at least one
+  std::vector<DicomFrame> frames;     // at least one
+  std::optional<PetHeader> pet = {};  // of a PET; its numbers are never printed
 };
 
 /// The most frames that a file may have.
@@ -66,6 +73,8 @@ inline constexpr std::int64_t kMostDicomFrames = 65535;
 /// True for a file that begins as DICOM does. Files without the preamble are recognised by a name that ends in .dcm or
 /// .ima, or has no ending, and by a first element that every data set may begin with. Reads 140 bytes.
 bool looks_like_dicom(const std::filesystem::path& path);
+/// The same, from the first 140 bytes of a file and the ending of its name.
+bool begins_like_dicom(std::string_view begin, std::string ending);
 
 /// Errors: kInput names the file that cannot be opened, is no DICOM at all, or has an impossible number of frames. A
 /// file that is cut gives what could be read.

@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include "io/dicom/dicom_grid.h"
+#include "io/dicom/structures.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
+#include "io/files/private_folder.h"
 
 namespace voxshard {
 namespace {
@@ -21,10 +23,7 @@ std::string kind_without_slices(const DicomHeader& h) {
   // SOP class UIDs of DICOM PS3.4 B.5 and PS3.10.
   static const std::vector<std::pair<std::string, std::string>> kClasses = {
       {"1.2.840.10008.1.3.10", "directory"},
-      {"1.2.840.10008.5.1.4.1.1.66.4", "segmentation"},
-      {"1.2.840.10008.5.1.4.1.1.66.7", "segmentation"},
       {"1.2.840.10008.5.1.4.1.1.481.2", "dose"},
-      {"1.2.840.10008.5.1.4.1.1.481.3", "structure set"},
       {"1.2.840.10008.5.1.4.1.1.7", "secondary capture"},
       {"1.2.840.10008.5.1.4.1.1.7.1", "secondary capture"},
       {"1.2.840.10008.5.1.4.1.1.7.2", "secondary capture"},
@@ -32,6 +31,8 @@ std::string kind_without_slices(const DicomHeader& h) {
       {"1.2.840.10008.5.1.4.1.1.7.4", "secondary capture"}};
   for (const auto& [uid, kind] : kClasses)
     if (h.sop_class == uid) return kind;
+  if (is_dicom_segmentation(h)) return "segmentation";
+  if (is_structure_set(h)) return "structure set";
   if (h.kind == "LOCALIZER") return "localizer";
   return h.rows == 0 || h.columns == 0 ? "object without an image" : "";
 }
@@ -57,7 +58,7 @@ std::string common_text(const DicomHeader& h) {
                      "x" + std::to_string(h.columns) + "x" + std::to_string(h.samples) + "\n" +
                      (h.thickness_mm ? std::to_string(*h.thickness_mm) : "");
   // Series whose UID was removed are told apart by their folders.
-  if (h.series.empty()) text += "\n" + h.file.parent_path().string();
+  if (h.series.empty()) text += "\n" + path_outside(h.file).parent_path().string();
   return text;
 }
 
@@ -116,6 +117,19 @@ fs::path common_folder(const std::vector<DicomFile>& files) {
   return common;
 }
 
+/// Makes the values of a PET SUV, or says why not.
+void scale_pet(DicomSeries& series, const std::vector<PetHeader>& pets) {
+  const SuvScale scale = suv_scale(pets);
+  if (scale.lacks.empty()) {
+    for (DicomSlice& slice : series.slices) slice.slope *= scale.factor, slice.intercept *= scale.factor;
+    series.unit = "SUV by body weight (g/ml)";
+    return;
+  }
+  series.unit = pets.front().units == "BQML" ? "Bq/ml" : "as stored";
+  series.warning = "W_SUV its values stay " + (pets.front().units == "BQML" ? series.unit : "as they are stored") +
+                   ": for SUV its header lacks " + scale.lacks;
+}
+
 DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& headers) {
   DicomSeries series;
   series.key = content_hash(group.name).substr(0, 12);
@@ -146,10 +160,15 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
     refuse_series(series, "E_READ",
                   "has " + std::to_string(cut) + (cut == 1 ? " slice" : " slices") +
                       " in files that are truncated or damaged; copy or export them again");
+  std::vector<PetHeader> pets;
+  for (const auto& [header, is_first] : file_of)
+    if (headers[header].pet) pets.push_back(*headers[header].pet);
+  if (!pets.empty()) scale_pet(series, pets);
   const bool lacks_uids = std::any_of(group.members.begin(), group.members.end(), [&](const auto& m) {
     const DicomHeader& h = headers[m.first];
     return h.sop_class.empty() || h.sop_instance.empty() || h.study.empty() || h.series.empty();
   });
+  if (!series.warning.empty()) return series;  // of a PET: a wrong unit is worse than what follows
   if (lacks_uids)
     series.warning =
         "W_UIDS its UIDs were removed or are incomplete: it is read, but an archive will not take back what refers to "
@@ -164,6 +183,8 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
 DicomFolder sort_dicom_series(std::vector<DicomHeader> headers) {
   std::sort(headers.begin(), headers.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
   DicomFolder found;
+  for (const DicomHeader& header : headers)
+    if (is_dicom_segmentation(header) || is_structure_set(header)) found.structure_files.push_back(header.file);
   for (Group& group : group_slices(headers, found.left_out))
     for (const Group& part : split_acquisitions(std::move(group), headers))
       found.series.push_back(series_of(part, headers));

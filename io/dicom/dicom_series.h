@@ -48,11 +48,13 @@ struct DicomSeries {
   std::string problem;  // why it is no regular volume, with the numbers; else empty
   const char* problem_code = "E_READ";
   std::string warning;  // "W_UIDS ..." about a usable series; else empty
+  std::string unit;     // of the values of a PET, "SUV (g/ml)" or as stored; empty for others
 };
 
 struct DicomFolder {
-  std::vector<DicomSeries> series;               // by folder, then by key
-  std::map<std::string, std::int64_t> left_out;  // files that hold no slice of a volume, by what they are
+  std::vector<DicomSeries> series;                     // by folder, then by key
+  std::map<std::string, std::int64_t> left_out;        // files that hold no slice of a volume, by what they are
+  std::vector<std::filesystem::path> structure_files;  // of them: segmentations and structure sets, by path
   std::vector<std::pair<std::filesystem::path, std::string>> unreadable;  // and why
 };
 

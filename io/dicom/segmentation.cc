@@ -58,11 +58,18 @@ class FrameValues {
   int bits_;
 };
 
-}  // namespace
-
-bool is_dicom_segmentation(const DicomHeader& h) {
-  return h.sop_class == "1.2.840.10008.5.1.4.1.1.66.4" || h.sop_class == "1.2.840.10008.5.1.4.1.1.66.7";
+/// Returns the label of each number that a segment may have; 0 has none.
+std::vector<float> labels_by_number(const std::map<int, int>* class_of_segment) {
+  std::vector<float> labels(65536);
+  for (std::size_t number = 1; number < labels.size() && class_of_segment == nullptr; ++number)
+    labels[number] = static_cast<float>(number);
+  if (class_of_segment != nullptr)
+    for (const auto& [number, label] : *class_of_segment)
+      if (number > 0 && number < 65536) labels[static_cast<std::size_t>(number)] = static_cast<float>(label);
+  return labels;
 }
+
+}  // namespace
 
 DicomSegmentation place_segmentation(DicomHeader header) {
   DicomSegmentation seg;
@@ -96,7 +103,7 @@ DicomSegmentation place_segmentation(DicomHeader header) {
   return seg;
 }
 
-void read_segmentation(const DicomSegmentation& seg, std::span<float> labels) {
+std::int64_t read_segmentation(const DicomSegmentation& seg, std::span<float> labels, const SegmentReading& reading) {
   const DicomHeader& h = seg.header;
   const std::vector<char> bytes = read_stored_pixels(h.file, {.columns = h.columns,
                                                               .rows = h.rows,
@@ -104,16 +111,25 @@ void read_segmentation(const DicomSegmentation& seg, std::span<float> labels) {
                                                               .bits = h.bits,
                                                               .colours = h.colours});
   const FrameValues values(bytes, h.bits);
+  const std::vector<float> label_of = labels_by_number(reading.class_of_segment);
   const auto plane = static_cast<std::size_t>(h.columns * h.rows);
+  const bool is_map = h.segmentation == "LABELMAP";
+  const double least = h.segmentation == "FRACTIONAL" ? reading.least_fraction * h.most_fraction : 1;
+  std::vector<bool> shared;  // sized by the first voxel that is
   for (std::size_t f = 0; f < h.frames.size(); ++f)
     for (std::size_t i = 0; i < plane; ++i) {
       const int value = values.at(f * plane + i);
-      int label = value;  // of a label map
-      if (h.segmentation == "BINARY") label = value != 0 ? h.frames[f].segment : 0;
-      if (h.segmentation == "FRACTIONAL") label = 2 * value >= h.most_fraction ? h.frames[f].segment : 0;
-      float& out = labels[seg.slice_of[f] * plane + i];
-      out = std::max(out, static_cast<float>(label));
+      const bool belongs = is_map || (value > 0 && value >= least);
+      const float label = belongs ? label_of[static_cast<std::size_t>(is_map ? value : h.frames[f].segment)] : 0;
+      const std::size_t at = seg.slice_of[f] * plane + i;
+      float& out = labels[at];
+      if (label != 0 && out != 0 && label != out) {
+        shared.resize(labels.size());
+        shared[at] = true;
+      }
+      out = std::max(out, label);
     }
+  return std::count(shared.begin(), shared.end(), true);
 }
 
 }  // namespace voxshard

@@ -7,13 +7,13 @@
 // Called by io/volume/dicom.cc.
 #pragma once
 
+#include <map>
 #include <span>
 
 #include "io/dicom/dicom_series.h"
+#include "io/dicom/structures.h"
 
 namespace voxshard {
-
-bool is_dicom_segmentation(const DicomHeader& header);
 
 struct DicomSegmentation {
   DicomHeader header;
@@ -27,10 +27,16 @@ struct DicomSegmentation {
 /// Returns the grid of the frames. Slices between them that the file leaves out are empty.
 DicomSegmentation place_segmentation(DicomHeader header);
 
-/// Writes the label of each voxel: 0, or the number of its segment; of segments that share a voxel the highest. A
-/// fractional segment holds what is at least one half.
+struct SegmentReading {
+  const std::map<int, int>* class_of_segment = nullptr;  // by number, others are left out; null: the numbers themselves
+  double least_fraction = 0.5;                           // of a fractional segment's voxel that belongs to it
+};
+
+/// Writes the label of each voxel: 0, or the class of its segment; of classes that share a voxel the highest. Returns
+/// how many voxels several classes share.
 ///   labels  as many as grid.size says, x fastest, all 0
 /// Errors: kInput as read_stored_pixels; for a type that is not known.
-void read_segmentation(const DicomSegmentation& segmentation, std::span<float> labels);
+std::int64_t read_segmentation(const DicomSegmentation& segmentation, std::span<float> labels,
+                               const SegmentReading& reading = {});
 
 }  // namespace voxshard

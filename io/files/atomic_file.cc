@@ -85,10 +85,11 @@ fs::path temporary_path(const fs::path& path) {
 
 }  // namespace
 
-TemporaryFile make_temporary_file(const fs::path& path) {
+TemporaryFile make_temporary_file(const fs::path& path, bool only_owner) {
   fs::path temporary = temporary_path(path);
   note_unfinished(temporary);
-  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  Descriptor file(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, only_owner ? 0600 : 0666));
   if (file.number() >= 0) return {std::move(temporary), std::move(file)};
   const int reason = errno;
   forget_unfinished(temporary);
@@ -135,7 +136,7 @@ void remove_incomplete(const fs::path& path) {
   fs::remove(incomplete_path(path), ignored);
 }
 
-AtomicFile::AtomicFile(fs::path path) : AtomicFile(path, make_temporary_file(path)) {}
+AtomicFile::AtomicFile(fs::path path, bool only_owner) : AtomicFile(path, make_temporary_file(path, only_owner)) {}
 
 AtomicFile::AtomicFile(fs::path path, TemporaryFile temporary)
     : path_(std::move(path)), temporary_(std::move(temporary.path)), out_(std::move(temporary.file)) {}
@@ -160,6 +161,12 @@ void write_file_atomically(const fs::path& path, const std::function<void(std::o
 
 void write_text_atomically(const fs::path& path, std::string_view text) {
   write_file_atomically(path, [&](std::ostream& out) { out << text; });
+}
+
+void write_private_text(const fs::path& path, std::string_view text) {
+  AtomicFile file(path, true);
+  file.stream() << text;
+  file.commit();
 }
 
 }  // namespace voxshard

@@ -23,8 +23,9 @@ struct TemporaryFile {
 /// Makes an empty file to be renamed to `path`. Nobody can put a file or a link in its way: its name holds 64 random
 /// bits, and an existing file of that name is not opened. It is noted as unfinished (unfinished_files.h) until it is
 /// committed or discarded.
+///   only_owner  nobody but the owner may read it (mode 0600); else the umask decides
 /// Errors: kOutput names the path and the reason.
-TemporaryFile make_temporary_file(const std::filesystem::path& path);
+TemporaryFile make_temporary_file(const std::filesystem::path& path, bool only_owner = false);
 /// Returns true when a file has such a name, from this process or another; files left by killed processes may be
 /// removed.
 ///   example: ".tmp.node1-1234-0123456789abcdef.image.nii"
@@ -48,7 +49,7 @@ void remove_incomplete(const std::filesystem::path& path);
 class AtomicFile {
  public:
   /// Errors: kOutput names the path and the reason.
-  explicit AtomicFile(std::filesystem::path path);
+  explicit AtomicFile(std::filesystem::path path, bool only_owner = false);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -68,5 +69,7 @@ class AtomicFile {
 /// Calls `body` with a binary stream and commits what it wrote. Errors: kOutput names the path and the reason.
 void write_file_atomically(const std::filesystem::path& path, const std::function<void(std::ostream&)>& body);
 void write_text_atomically(const std::filesystem::path& path, std::string_view text);
+/// The same for a file that nobody but its owner may read: mode 0600 from its first byte on, whatever was there before.
+void write_private_text(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace voxshard

@@ -26,6 +26,8 @@ struct Slot {
 std::array<Slot, 64> slots;
 static_assert(std::atomic<int>::is_always_lock_free);
 
+thread_local const std::string* reading_as = nullptr;  // see ReadingAs
+
 int crash_output = -1;
 
 void say(const char* text) {
@@ -84,13 +86,17 @@ NowReading::NowReading(const std::filesystem::path& path) {
   if (slot_ < 0) return;
   Slot& slot = slots[static_cast<std::size_t>(slot_)];
   slot.thread = pthread_self();
-  slot.name[plain_text(path.native()).copy(slot.name.data(), slot.name.size() - 1)] = '\0';  // no control characters
+  slot.name[plain_text(reading_as != nullptr ? *reading_as : path.native())
+                .copy(slot.name.data(), slot.name.size() - 1)] = '\0';  // no control characters
   slot.state = kShown;
 }
 
 NowReading::~NowReading() {
   if (slot_ >= 0) slots[static_cast<std::size_t>(slot_)].state = kFree;
 }
+
+ReadingAs::ReadingAs(std::string name) : name_(std::move(name)), before_(reading_as) { reading_as = &name_; }
+ReadingAs::~ReadingAs() { reading_as = before_; }
 
 void note_crashes(int file_descriptor) {
   crash_output = file_descriptor;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace voxshard {
 
@@ -21,6 +22,21 @@ class NowReading {
 
  private:
   int slot_ = -1;
+};
+
+/// Until the end of the scope, what this thread reads is noted under another name: a file's own may be that of a
+/// patient.
+///   const ReadingAs name("case_0003");
+class ReadingAs {
+ public:
+  explicit ReadingAs(std::string name);
+  ~ReadingAs();
+  ReadingAs(const ReadingAs&) = delete;
+  ReadingAs& operator=(const ReadingAs&) = delete;
+
+ private:
+  std::string name_;
+  const std::string* before_;
 };
 
 /// Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. They write to `file_descriptor` which files were

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "io/files/private_folder.h"
+
 namespace voxshard {
 namespace {
 
@@ -45,6 +47,7 @@ void forget_unfinished(const std::filesystem::path& file) {
 void remove_unfinished_files() noexcept {
   for (Slot& slot : slots)
     if (slot.used) ::unlink(slot.name.data());
+  remove_private_folders();
 }
 
 }  // namespace voxshard

@@ -13,8 +13,8 @@ namespace voxshard {
 void note_unfinished(const std::filesystem::path& file);
 void forget_unfinished(const std::filesystem::path& file);
 
-/// Removes all files on the list. Safe in a signal handler of a process that ends right after it: another thread may be
-/// writing a file or changing the list meanwhile.
+/// Removes all files on the list, and the private folders (private_folder.h). Safe in a signal handler of a process
+/// that ends right after it: another thread may be writing a file or changing the list meanwhile.
 void remove_unfinished_files() noexcept;
 
 }  // namespace voxshard

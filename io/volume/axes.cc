@@ -53,6 +53,13 @@ double shear_of(const Matrix33& m) {
   return std::asin(std::min(1.0, worst)) * 180 / std::numbers::pi;
 }
 
+bool spans_space(const Matrix33& m) {
+  const double volume = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+                        m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+                        m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+  return std::abs(volume) >= 0.25;
+}
+
 bool is_orthogonal(const Matrix33& m) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
@@ -109,18 +116,32 @@ AxesPlacement orthogonal_geometry(const Matrix34& m, const std::array<std::int64
   }
   Matrix33 axes = unit_columns(m);
   p.shear_degrees = shear_of(axes);
-  if (p.shear_degrees < kShearLimitDegrees)
-    axes = nearest_rotation(axes);
-  else
-    p.problem = "has sheared axes (" + fixed_text(p.shear_degrees, 3) + " degrees, at most " +
-                fixed_text(kShearLimitDegrees, 1) + " can be repaired); resample it to an orthogonal grid first";
-  for (int a = 0; a < 3; ++a) {
-    g.spacing[a] = column_norm(m, a);
-    g.origin[a] = m[a][3] + 0.0;  // -0 becomes 0
-    for (int r = 0; r < 3; ++r) g.direction[3 * r + a] = axes[r][a] + 0.0;
-  }
+  const auto place_axes = [&] {
+    for (int a = 0; a < 3; ++a) {
+      g.spacing[a] = column_norm(m, a);
+      g.origin[a] = m[a][3] + 0.0;  // -0 becomes 0
+      for (int r = 0; r < 3; ++r) g.direction[3 * r + a] = axes[r][a] + 0.0;
+    }
+  };
+  const Matrix33 given = axes;
+  const bool usable = p.shear_degrees < kShearLimitDegrees || spans_space(axes);
+  if (usable) axes = nearest_rotation(axes);
+  place_axes();
   p.shear_shift_mm = corner_gap(m, matrix_of(g), size);
+  if (p.shear_degrees < kShearLimitDegrees) return p;
+  p.sheared = usable;
+  p.problem = "has " + shear_problem("axes", p.shear_degrees, usable ? std::optional(p.shear_shift_mm) : std::nullopt);
+  axes = given;
+  place_axes();
   return p;
+}
+
+std::string shear_problem(const std::string& axes, double shear_degrees, std::optional<double> shear_shift_mm) {
+  const std::string text = "sheared " + axes + " (" + fixed_text(shear_degrees, 3) + " degrees, at most " +
+                           fixed_text(kShearLimitDegrees, 1) + " can be repaired";
+  if (!shear_shift_mm) return text + "); set them again";
+  return text + "; made orthogonal, they would move a corner by " + fixed_text(*shear_shift_mm, 1) +
+         " mm); resample it on an upright grid, or ask for irregular-slices resample";
 }
 
 std::string shear_warning(double shear_degrees, double shear_shift_mm) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "io/dicom/dicom_pixels.h"
+#include "io/dicom/same_scan.h"
 #include "io/dicom/segmentation.h"
 #include "io/dicom/series_resample.h"
 #include "libcore/base/plain_text.h"
@@ -17,50 +18,15 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSeriesMark = "#series=";
 
-/// Returns "ct_77dddbdf335a".
-std::string id_of(const DicomSeries& series) {
-  std::string modality = series.common.modality;
-  const bool plain = !modality.empty() && modality.size() <= 4 &&
-                     std::all_of(modality.begin(), modality.end(), [](unsigned char c) { return std::isalpha(c); });
-  std::transform(modality.begin(), modality.end(), modality.begin(), [](unsigned char c) { return std::tolower(c); });
-  return (plain ? modality : "series") + "_" + series.key;
-}
-
 std::optional<std::string> id_in(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with(kSeriesMark) ? std::optional(name.substr(kSeriesMark.size())) : std::nullopt;
 }
 
-fs::path address_of(const DicomSeries& series) { return series.folder / (std::string(kSeriesMark) + id_of(series)); }
-
 bool is_dicom(const fs::path& path) {
   std::error_code error;
   if (id_in(path)) return fs::is_directory(path.parent_path(), error);
   return fs::is_directory(path, error) ? holds_dicom(path) : fs::is_regular_file(path, error) && looks_like_dicom(path);
-}
-
-/// Returns the one series of a folder. Errors: kInput when there are none or several.
-const DicomSeries& only_series(const DicomFolder& found, const fs::path& path) {
-  if (found.series.size() == 1) return found.series.front();
-  if (found.series.empty())
-    throw input_error(path, "holds no DICOM image",
-                      "check the path; localizers, structure sets and the like do not count", "E_SERIES");
-  std::string addresses;
-  constexpr std::size_t kMostShown = 8;
-  for (std::size_t i = 0; i < std::min(kMostShown, found.series.size()); ++i)
-    addresses += (i > 0 ? ", " : "") + address_of(found.series[i]).string();
-  throw input_error(path, "holds " + std::to_string(found.series.size()) + " series",
-                    "give one of them: " + addresses + (found.series.size() > kMostShown ? ", ..." : ""), "E_SERIES");
-}
-
-/// Returns the series of an address or a folder.
-DicomSeries series_in_folder(const fs::path& path) {
-  const auto id = id_in(path);
-  if (!id) return only_series(*find_dicom_series(path), path);
-  const auto found = find_dicom_series(path.parent_path());
-  for (const DicomSeries& series : found->series)
-    if (id_of(series) == *id) return series;
-  throw input_error(path, "is no series of that folder", "list its series: voxshard info FOLDER", "E_SERIES");
 }
 
 /// Returns "1 localizer, 2 structure sets": what a folder holds beside series; may be empty.
@@ -71,10 +37,42 @@ std::string left_out_text(const DicomFolder& found) {
   return joined(parts, ", ");
 }
 
+/// Returns the one series of a folder. Errors: kInput when there are none or several.
+const DicomSeries& only_series(const DicomFolder& found, const fs::path& path) {
+  if (found.series.size() == 1) return found.series.front();
+  if (found.series.empty())
+    throw input_error(
+        path, "holds no DICOM image" + (left_out_text(found).empty() ? "" : " (but " + left_out_text(found) + ")"),
+        "check the path; localizers, structure sets and the like do not count", "E_SERIES");
+  std::string addresses;
+  constexpr std::size_t kMostShown = 8;
+  for (std::size_t i = 0; i < std::min(kMostShown, found.series.size()); ++i)
+    addresses += (i > 0 ? ", " : "") + series_address(found.series[i]).string();
+  throw input_error(path, "holds " + std::to_string(found.series.size()) + " series",
+                    "give one of them: " + addresses + (found.series.size() > kMostShown ? ", ..." : ""), "E_SERIES");
+}
+
+/// Returns the series of an address or a folder.
+DicomSeries series_in_folder(const fs::path& path) {
+  const auto id = id_in(path);
+  if (!id) return only_series(*find_dicom_series(path), path);
+  const auto found = find_dicom_series(path.parent_path());
+  for (const DicomSeries& series : found->series)
+    if (series_id(series) == *id) return series;
+  throw input_error(path, "is no series of that folder", "list its series: voxshard info FOLDER", "E_SERIES");
+}
+
 FoundVolumes find_series(const fs::path& folder) {
   const auto found = find_dicom_series(folder);
   FoundVolumes volumes{.left_out = left_out_text(*found)};
-  for (const DicomSeries& series : found->series) volumes.volumes.push_back({id_of(series), address_of(series)});
+  const std::vector<std::size_t> best = best_of_their_scans(found->series);
+  for (std::size_t i = 0; i < found->series.size(); ++i) {
+    const DicomSeries &series = found->series[i], &better = found->series[best[i]];
+    volumes.volumes.push_back({series_id(series), series_address(series)});
+    if (best[i] != i)
+      volumes.volumes.back().better =
+          series_id(better) + " (" + reconstruction_text(better) + ", in place of " + reconstruction_text(series) + ")";
+  }
   return volumes;
 }
 
@@ -155,7 +153,7 @@ VolumeInfo read_series_info(const fs::path& path, IrregularSlices irregular) {
   info.compressed = h.compressed;
   info.problem = series.problem, info.problem_code = series.problem_code;
   info.readable = series.problem.empty();
-  info.warning = series.warning;
+  info.warning = series.warning, info.unit = series.unit;
   return info;
 }
 
@@ -224,6 +222,25 @@ Volume read_series(const fs::path& path, DType dtype, IrregularSlices irregular)
 }
 
 }  // namespace
+
+std::string series_id(const DicomSeries& series) {
+  std::string modality = series.common.modality;
+  const bool plain = !modality.empty() && modality.size() <= 4 &&
+                     std::all_of(modality.begin(), modality.end(), [](unsigned char c) { return std::isalpha(c); });
+  std::transform(modality.begin(), modality.end(), modality.begin(), [](unsigned char c) { return std::tolower(c); });
+  return (plain ? modality : "series") + "_" + series.key;
+}
+
+fs::path series_address(const DicomSeries& series) {
+  return series.folder / (std::string(kSeriesMark) + series_id(series));
+}
+
+ImageReference image_reference(const fs::path& path) {
+  if (!is_dicom(path)) return {};
+  const DicomVolume volume = open_volume(path, IrregularSlices::kReject);
+  const DicomHeader& h = volume.segmentation ? volume.segmentation->header : volume.series.common;
+  return {.series_uid = h.series, .frame_of_reference_uid = h.frame_of_reference};
+}
 
 VolumeFormat dicom_format(IrregularSlices irregular) {
   return {.name = "DICOM",

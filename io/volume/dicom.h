@@ -9,9 +9,18 @@
 // Ids are made from UIDs by a hash: no name of a patient, a file or a folder is in them.
 #pragma once
 
+#include "io/dicom/dicom_series.h"
 #include "io/volume/volume.h"
 
 namespace voxshard {
+
+/// The UIDs by which structures refer to an image; empty where it has none. They are for comparing, never printed.
+struct ImageReference {
+  std::string series_uid, frame_of_reference_uid;
+};
+/// Returns those of a DICOM series, as read_image takes it; none for other paths and formats. Errors: kInput as
+/// read_volume_info.
+ImageReference image_reference(const std::filesystem::path& path);
 
 /// Reads series through io/dicom, slope and intercept of each slice applied; writes nothing.
 /// Errors in addition to those of io/volume/volume.h, all kInput: E_SERIES for a folder with several series (the
@@ -20,5 +29,9 @@ namespace voxshard {
 ///   irregular  kResample reads series with E_GAP, E_IRREGULAR and E_TILT on an upright regular grid
 ///   (series_resample.h)
 VolumeFormat dicom_format(IrregularSlices irregular = IrregularSlices::kReject);
+
+/// Returns the id of a series, "ct_77dddbdf335a", and its address, the folder of its files with "#series=" and the id.
+std::string series_id(const DicomSeries& series);
+std::filesystem::path series_address(const DicomSeries& series);
 
 }  // namespace voxshard

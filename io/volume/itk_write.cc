@@ -27,18 +27,26 @@ Error does_not_fit(const fs::path& path, const Volume& volume, std::int64_t inde
 }
 
 std::vector<char> disk_bytes(const fs::path& path, const Volume& volume, DiskType type) {
-  const TensorView view = volume.voxels.view();
   std::vector<char> bytes;
-  with_scalar(type, [&](auto zero) {
+  const auto convert = [&](const auto* values, auto zero) {
     using T = decltype(zero);
+    constexpr bool kRounds = std::is_integral_v<T> && std::is_floating_point_v<std::decay_t<decltype(*values)>>;
     bytes.resize(static_cast<std::size_t>(volume.voxels.count()) * sizeof(T));
     for (std::int64_t i = 0; i < volume.voxels.count(); ++i) {
-      const double value = std::is_integral_v<T> ? std::nearbyint(load(view, i)) : load(view, i);
+      const auto stored_as = static_cast<double>(values[i]);
+      const double value = kRounds ? std::nearbyint(stored_as) : stored_as;
       if (!(value >= std::numeric_limits<T>::lowest() && value <= std::numeric_limits<T>::max()))
         throw does_not_fit(path, volume, i);
       const T stored = static_cast<T>(value);
       std::memcpy(bytes.data() + i * static_cast<std::int64_t>(sizeof(T)), &stored, sizeof(T));
     }
+  };
+  ensure(volume.voxels.dtype() == DType::kF32 || volume.voxels.dtype() == DType::kI32, "images are f32 and labels i32");
+  with_scalar(type, [&](auto zero) {
+    if (volume.voxels.dtype() == DType::kF32)
+      convert(volume.voxels.as<float>(), zero);
+    else
+      convert(volume.voxels.as<std::int32_t>(), zero);
   });
   return bytes;
 }

@@ -9,6 +9,7 @@
 #include "io/files/file_name.h"
 #include "io/volume/itk_write.h"
 #include "io/volume/text_header.h"
+#include "io/volume/upright.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -130,19 +131,19 @@ VolumeHeader meta_header(const fs::path& path) { return volume_header(meta_volum
 
 }  // namespace
 
-VolumeFormat meta_image_format() {
+VolumeFormat meta_image_format(IrregularSlices irregular) {
   return {.name = "MetaImage",
           .endings = {".mha"},
           .expected = ".mha, or .mhd with its data file",
           .matches = [](const fs::path& path) { return path.extension() == ".mha" || path.extension() == ".mhd"; },
-          .read_header = [](const fs::path& path) { return meta_header(path).info; },
-          .read = [](const fs::path& path, DType dtype) { return read_voxels(meta_header(path), dtype); },
+          .read_header = [=](const fs::path& path) { return upright_info(meta_header(path), irregular); },
+          .read = [=](const fs::path& path, DType dtype) { return read_upright(meta_header(path), dtype, irregular); },
           .write =
               [](const fs::path& path, const Volume& volume, DiskType type) {
                 write_with_itk(path, volume, type, ItkFormat::kMetaImage,
                                [](const fs::path& file) { require_whole(meta_header(file)); });
               },
-          .check = [](const fs::path& path) { check_voxels(meta_header(path)); },
+          .check = [=](const fs::path& path) { check_upright(meta_header(path), irregular); },
           .files = [](const fs::path& path) { return files_of_text_volume(path, meta_volume); }};
 }
 

@@ -11,6 +11,7 @@ namespace voxshard {
 
 /// Reads Offset and TransformMatrix as ITK does: LPS millimetres, row a of the matrix is the direction of index axis a.
 /// Writes through ITK, compressed.
-VolumeFormat meta_image_format();
+///   irregular  kResample reads sheared axes (E_SHEAR) on an upright regular grid (upright.h)
+VolumeFormat meta_image_format(IrregularSlices irregular = IrregularSlices::kReject);
 
 }  // namespace voxshard

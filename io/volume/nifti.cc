@@ -4,9 +4,11 @@
 //   nifti_format().read("ct.nii.gz", DType::kF32)
 #include "io/volume/nifti.h"
 
+#include "io/files/channel_address.h"
 #include "io/files/file_error.h"
 #include "io/volume/itk_write.h"
 #include "io/volume/nifti_header.h"
+#include "io/volume/upright.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -14,9 +16,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reads the header only; repairs are reported.
+constexpr const char* kOtherChannels = "E_SHAPE";
+
+/// Makes the header of a 4-D file that of one of its channels. Returns where the voxels are, or a problem.
+std::string take_channel(NiftiHeader& header, VoxelSource& voxels, const ChannelAddress& address) {
+  if (const std::string problem = channels_problem(header, address.channels); !problem.empty()) return problem;
+  if (header.voxel_bytes() < 0) return "";  // of no file: reading it says so
+  header.dimensions.resize(3);
+  const std::int64_t bytes = header.voxel_bytes(), before = address.channel * bytes;
+  (voxels.packing == Packing::kPlain ? voxels.begin : voxels.skip_bytes) += before;
+  voxels.rest_bytes = (address.channels - 1) * bytes - before;
+  return "";
+}
+
+/// Reads the header only; repairs are reported. The path may be the address of a channel.
 VolumeHeader nifti_volume_header(const fs::path& path) {
-  const NiftiHeader header = read_nifti_header(path);
+  const auto address = channel_in(path);
+  NiftiHeader header = read_nifti_header(address ? address->file : path);
+  VoxelSource voxels = nifti_voxels(header, path);
+  const std::string channel_problem = address ? take_channel(header, voxels, *address) : "";
   const NiftiPlacement placement = place(header);
   VolumeInfo info;
   info.geometry = placement.geometry;
@@ -39,7 +57,7 @@ VolumeHeader nifti_volume_header(const fs::path& path) {
   const auto size = fs::file_size(header.data_file, error);
   info.file_bytes = error ? 0 : static_cast<std::int64_t>(size);
   info.compressed = header.data_file.extension() == ".gz";
-  info.warning = shear_warning(info.shear_degrees, info.shear_shift_mm);
+  if (!placement.sheared) info.warning = shear_warning(info.shear_degrees, info.shear_shift_mm);
   if (!info.forms_agree)
     info.warning = "W_FORMS qform and sform differ by " + fixed_text(info.forms_gap_mm, 1) + " mm; the " +
                    info.form_used + " is used: check which of them is right";
@@ -47,8 +65,18 @@ VolumeHeader nifti_volume_header(const fs::path& path) {
     info.warning =
         "W_FORMS neither qform nor sform says how it lies: its axes are taken for left, back and up; check the sides";
   info.problem = volume_problem(header);
+  if (placement.sheared && info.problem == placement.problem) info.problem_code = kShearCode;
+  if (!channel_problem.empty()) info.problem = channel_problem, info.problem_code = kOtherChannels;
   info.readable = info.problem.empty();
-  return {info, nifti_voxels(header, path)};
+  return {info, voxels};
+}
+
+/// The same for reading. Errors: kInput E_SHAPE when a file does not have the channels of an address.
+VolumeHeader header_to_read(const fs::path& path) {
+  VolumeHeader header = nifti_volume_header(path);
+  if (header.info.problem_code == kOtherChannels)
+    throw Error(ErrorKind::kInput, kOtherChannels, "[input] " + path.string() + ": " + header.info.problem);
+  return header;
 }
 
 void write_nifti(const fs::path& path, const Volume& volume, DiskType type) {
@@ -62,20 +90,21 @@ void write_nifti(const fs::path& path, const Volume& volume, DiskType type) {
 
 }  // namespace
 
-VolumeFormat nifti_format() {
-  return {.name = "NIfTI",
-          .endings = {".nii", ".nii.gz"},
-          .expected = ".nii, .nii.gz, or a .hdr/.img pair",
-          .matches = [](const fs::path& path) { return nifti_files(path).has_value(); },
-          .read_header = [](const fs::path& path) { return nifti_volume_header(path).info; },
-          .read = [](const fs::path& path, DType dtype) { return read_voxels(nifti_volume_header(path), dtype); },
-          .write = write_nifti,
-          .check = [](const fs::path& path) { check_voxels(nifti_volume_header(path)); },
-          .files = [](const fs::path& path) -> std::vector<fs::path> {
-            const auto files = nifti_files(path);
-            if (!files || files->first == files->second) return {path};
-            return {files->first, files->second};
-          }};
+VolumeFormat nifti_format(IrregularSlices irregular) {
+  return {
+      .name = "NIfTI",
+      .endings = {".nii", ".nii.gz"},
+      .expected = ".nii, .nii.gz, or a .hdr/.img pair",
+      .matches = [](const fs::path& path) { return nifti_files(file_of_channel(path)).has_value(); },
+      .read_header = [=](const fs::path& path) { return upright_info(nifti_volume_header(path), irregular); },
+      .read = [=](const fs::path& path, DType dtype) { return read_upright(header_to_read(path), dtype, irregular); },
+      .write = write_nifti,
+      .check = [=](const fs::path& path) { check_upright(header_to_read(path), irregular); },
+      .files = [](const fs::path& path) -> std::vector<fs::path> {
+        const auto files = nifti_files(file_of_channel(path));
+        if (!files || files->first == files->second) return {file_of_channel(path)};
+        return {files->first, files->second};
+      }};
 }
 
 }  // namespace voxshard

@@ -67,6 +67,13 @@ constexpr IntentRow kIntents[] = {
 constexpr std::pair<int, const char*> kFourthUnits[] = {
     {32, "frequencies"}, {40, "chemical shifts"}, {48, "angular frequencies"}};
 
+/// True when the header says that the 4th axis is none of time. A time is believed to be one only where nobody says
+/// that there are channels: the Decathlon's files of channels have the unit of seconds.
+bool is_spectrum(const NiftiHeader& h) {
+  return std::any_of(std::begin(kFourthUnits), std::end(kFourthUnits),
+                     [&](const auto& row) { return row.first == h.fourth_unit; });
+}
+
 /// Returns the meaning of dimension `axis` (3: the 4th): nifti1.h says that the 4th is time and the 5th holds values.
 std::string meaning_of_axis(const NiftiHeader& h, std::size_t axis) {
   if (axis == 3) {
@@ -242,6 +249,19 @@ std::string volume_problem(const NiftiHeader& h) {
     return "has an sform whose axes differ by more than a million times; set it again";
   if (const std::string problem = unreadable_number(h); !problem.empty()) return problem;
   return place(h).problem;
+}
+
+std::string channels_problem(const NiftiHeader& h, std::int64_t channels) {
+  const std::string expected = ", expected " + std::to_string(channels) + " channels along a 4th axis; ";
+  if (h.dimensions.size() < 4)
+    return "has no 4th axis" + expected + "give one file per channel, or correct the description";
+  for (std::size_t i = 4; i < h.dimensions.size(); ++i)
+    if (h.dimensions[i] != 1)
+      return "has " + std::to_string(h.dimensions[i]) + " along the " + std::to_string(i + 1) +
+             "th axis: " + meaning_of_axis(h, i) + expected + "split it";
+  if (h.dimensions[3] == channels && !is_spectrum(h)) return "";
+  return "has " + std::to_string(h.dimensions[3]) + " along the 4th axis: " + meaning_of_axis(h, 3) + expected +
+         "split it, or correct the description";
 }
 
 VoxelSource nifti_voxels(const NiftiHeader& h, const fs::path& path) {

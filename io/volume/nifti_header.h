@@ -53,6 +53,7 @@ struct NiftiPlacement {
   double shear_shift_mm = 0;  // how far its repair moves the corner that it moves most
   double forms_gap_mm = 0;    // largest distance between qform and sform over the volume's corners; 0 unless both exist
   std::string problem;        // reason why the geometry cannot be used; else empty
+  bool sheared = false;       // the problem is a shear that resampling mends; the geometry holds the axes as they are
 };
 
 /// Returns the files of header and voxels for a NIfTI volume's name: .nii, .hdr or .img, each also with .gz.
@@ -70,6 +71,9 @@ std::string unreadable_number(const NiftiHeader& header);
 
 /// Returns the reason why this file cannot be read as one scalar 3-D volume; empty when it can.
 std::string volume_problem(const NiftiHeader& header);
+
+/// Returns the reason why the fourth axis of this file is not that of `channels` channels; empty when it is.
+std::string channels_problem(const NiftiHeader& header, std::int64_t channels);
 
 /// Returns where the voxels are. `path`: the volume's name, for messages.
 VoxelSource nifti_voxels(const NiftiHeader& header, const std::filesystem::path& path);

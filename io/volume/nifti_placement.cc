@@ -75,14 +75,14 @@ NiftiPlacement place(const NiftiHeader& h) {
     }
     if (!has_q) {
       p.form_used = "sform (nearest rotation)", p.shear_degrees = shear;
-      if (shear < kShearLimitDegrees) {
-        apply(g, h, h.sform, nearest_rotation(axes));
-        p.shear_shift_mm = repair_shift(h, g);
-      } else {
+      const bool usable = shear < kShearLimitDegrees || spans_space(axes);
+      apply(g, h, h.sform, usable ? nearest_rotation(axes) : axes);
+      if (usable) p.shear_shift_mm = repair_shift(h, g);
+      if (shear >= kShearLimitDegrees) {
         apply(g, h, h.sform, axes);
-        p.problem = "has a sheared sform (" + std::to_string(shear) +
-                    " degrees, at most 0.5 can be repaired) and no qform; "
-                    "resample it to an orthogonal grid first";
+        p.sheared = usable;
+        p.problem = "has no qform and a " +
+                    shear_problem("sform", shear, usable ? std::optional(p.shear_shift_mm) : std::nullopt);
       }
       return p;
     }

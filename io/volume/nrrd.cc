@@ -11,6 +11,7 @@
 #include "io/files/file_name.h"
 #include "io/volume/itk_write.h"
 #include "io/volume/text_header.h"
+#include "io/volume/upright.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -263,19 +264,19 @@ VolumeHeader nrrd_header(const fs::path& path) { return volume_header(nrrd_volum
 
 }  // namespace
 
-VolumeFormat nrrd_format() {
+VolumeFormat nrrd_format(IrregularSlices irregular) {
   return {.name = "NRRD",
           .endings = {".nrrd"},
           .expected = ".nrrd, or .nhdr with its data file",
           .matches = [](const fs::path& path) { return path.extension() == ".nrrd" || path.extension() == ".nhdr"; },
-          .read_header = [](const fs::path& path) { return nrrd_header(path).info; },
-          .read = [](const fs::path& path, DType dtype) { return read_voxels(nrrd_header(path), dtype); },
+          .read_header = [=](const fs::path& path) { return upright_info(nrrd_header(path), irregular); },
+          .read = [=](const fs::path& path, DType dtype) { return read_upright(nrrd_header(path), dtype, irregular); },
           .write =
               [](const fs::path& path, const Volume& volume, DiskType type) {
                 write_with_itk(path, volume, type, ItkFormat::kNrrd,
                                [](const fs::path& file) { require_whole(nrrd_header(file)); });
               },
-          .check = [](const fs::path& path) { check_voxels(nrrd_header(path)); },
+          .check = [=](const fs::path& path) { check_upright(nrrd_header(path), irregular); },
           .files = [](const fs::path& path) { return files_of_text_volume(path, nrrd_volume); }};
 }
 

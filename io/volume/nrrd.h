@@ -11,6 +11,7 @@ namespace voxshard {
 
 /// Reads the spaces RAS, LAS and LPS as LPS, in millimetres ("space units" are applied). A space that names no sides of
 /// the body is taken for LPS, with a warning. Writes through ITK, gzip.
-VolumeFormat nrrd_format();
+///   irregular  kResample reads sheared axes (E_SHEAR) on an upright regular grid (upright.h)
+VolumeFormat nrrd_format(IrregularSlices irregular = IrregularSlices::kReject);
 
 }  // namespace voxshard

@@ -1,4 +1,5 @@
-// Resampling with ITK's filter, on one thread and in double: the same numbers on every machine with the same ITK.
+// Resampling on one thread and in double: to another spacing by tables (respace.h), else with ITK's filter, whose
+// numbers are the same on every machine with the same ITK.
 //
 //   Volume work = resample_image(ct, {1.5, 1.5, 3});
 #include "io/volume/resample.h"
@@ -14,6 +15,8 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+
+#include "io/volume/respace.h"
 
 namespace voxshard {
 namespace {
@@ -124,6 +127,11 @@ Volume resample_image(Volume volume, const std::array<double, 3>& spacing_mm, In
   require(volume, DType::kF32);
   const Geometry grid = respaced(volume.geometry, spacing_mm);
   if (grid.size == volume.geometry.size) return volume;
+  if (interpolation == Interpolation::kLinear) {
+    Volume result{grid, Tensor(DType::kF32, grid.shape())};
+    resize_linear(volume.voxels, result.voxels);
+    return result;
+  }
   Volume result = resample<float>(volume, grid, interpolation, std::nullopt);
   if (interpolation == Interpolation::kCubic) clip_to_range_of(volume.voxels, result.voxels);
   return result;
@@ -133,7 +141,9 @@ Volume resample_label(Volume volume, const std::array<double, 3>& spacing_mm) {
   require(volume, DType::kI32);
   const Geometry grid = respaced(volume.geometry, spacing_mm);
   if (grid.size == volume.geometry.size) return volume;
-  return resample<std::int32_t>(volume, grid, Interpolation::kNearest, std::nullopt);
+  Volume result{grid, Tensor(DType::kI32, grid.shape())};
+  resize_nearest(volume.voxels, result.voxels);
+  return result;
 }
 
 Volume resample_image_to(const Volume& volume, const Geometry& grid, Interpolation interpolation, double outside) {

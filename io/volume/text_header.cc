@@ -152,14 +152,18 @@ VolumeHeader volume_header(const TextVolume& v) {
   const auto bytes = fs::file_size(v.data_file, error);
   info.file_bytes = error ? 0 : static_cast<std::int64_t>(bytes);
   info.compressed = v.packing != Packing::kPlain;
-  info.warning = v.warning.empty() ? shear_warning(info.shear_degrees, info.shear_shift_mm) : v.warning;
+  info.warning =
+      v.warning.empty() && !placed.sheared ? shear_warning(info.shear_degrees, info.shear_shift_mm) : v.warning;
   info.problem = v.problem;
   if (info.problem.empty() && v.components != 1)
     info.problem = "holds " + std::to_string(v.components) +
                    " numbers per voxel (colour or vector), expected one; export a scalar volume";
   if (info.problem.empty() && !v.type)
     info.problem = "has voxels of the type " + shown_name(v.type_name) + "; export it as int16 or float32";
-  if (info.problem.empty()) info.problem = placed.problem;
+  if (info.problem.empty()) {
+    info.problem = placed.problem;
+    if (placed.sheared) info.problem_code = kShearCode;
+  }
   info.readable = info.problem.empty();
   VoxelSource source{.named = v.path,
                      .file = v.data_file,

@@ -3,9 +3,11 @@
 //   read_image("ct.nii.gz")   // NIfTI reads it
 #include "io/volume/volume.h"
 
+#include <algorithm>
 #include <new>
 
 #include "io/files/now_reading.h"
+#include "io/volume/archive.h"
 #include "io/volume/dicom.h"
 #include "io/volume/meta_image.h"
 #include "io/volume/nifti.h"
@@ -58,7 +60,10 @@ const VolumeFormats& volume_formats() {
 }
 
 VolumeFormats volume_formats_with(IrregularSlices irregular) {
-  return {.rows = {nifti_format(), nrrd_format(), meta_image_format(), dicom_format(irregular)}};
+  std::vector<VolumeFormat> rows = {nifti_format(irregular), nrrd_format(irregular), meta_image_format(irregular),
+                                    dicom_format(irregular)};
+  rows.push_back(archive_format(rows));
+  return {.rows = std::move(rows)};
 }
 
 Volume read_image(const fs::path& path, const VolumeFormats& formats) { return read_as(DType::kF32, path, formats); }
@@ -93,10 +98,20 @@ void write_volume(const fs::path& path, const Volume& volume, DiskType type, con
   throw output_error(path, "the name of a volume must end in " + volume_endings(formats), "rename the output");
 }
 
+bool is_volume_folder(const fs::path& path, const VolumeFormats& formats) {
+  std::error_code error;
+  return fs::is_directory(path, error) ||
+         std::any_of(formats.rows.begin(), formats.rows.end(),
+                     [&](const auto& format) { return format.holds != nullptr && format.holds(path); });
+}
+
 FoundVolumes find_volumes(const fs::path& folder, const VolumeFormats& formats) {
   FoundVolumes all;
+  std::error_code error;
+  const bool is_file = !fs::is_directory(folder, error);
   for (const VolumeFormat& format : formats.rows) {
-    if (format.find == nullptr) continue;
+    if (format.find == nullptr || (is_file ? format.holds == nullptr : format.holds != nullptr)) continue;
+    if (is_file && !format.holds(folder)) continue;
     FoundVolumes found = format.find(folder);
     all.volumes.insert(all.volumes.end(), found.volumes.begin(), found.volumes.end());
     if (!found.left_out.empty()) all.left_out += (all.left_out.empty() ? "" : ", ") + found.left_out;
@@ -121,6 +136,15 @@ std::optional<std::string> volume_stem(const fs::path& path, const VolumeFormats
     if (const char* ending = ending_of(path, format))
       return name.substr(0, name.size() - std::string_view(ending).size());
   return std::nullopt;
+}
+
+std::string volume_format_name(const fs::path& path, const VolumeFormats& formats) {
+  return format_of(path, formats).name;
+}
+
+const char* disk_type_name(DiskType type) {
+  constexpr const char* kNames[] = {"uint8", "int16", "uint16", "int32", "float32"};
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 std::string volume_endings(const VolumeFormats& formats) {

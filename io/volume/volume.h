@@ -27,6 +27,8 @@ struct Volume {
 
 /// The scalar type of a written file.
 enum class DiskType : std::uint8_t { kU8, kI16, kU16, kI32, kF32 };
+/// Returns "uint8", "int16", "float32".
+const char* disk_type_name(DiskType type);
 
 /// The contents of a header, for `voxshard info`. No voxel is read.
 struct VolumeInfo {
@@ -53,6 +55,7 @@ struct VolumeInfo {
   std::string problem_code = "E_READ";  // code of the problem
   std::string warning;                  // warning about a readable file: "W_FORMS ..."; else empty
   std::int64_t extra_bytes = 0;         // that reading takes beside the volume
+  std::string unit = {};                // of the values where a header tells it: "SUV by body weight (g/ml)"
   std::vector<std::pair<int, std::string>> labels = {};  // classes of a file of labels that names them
 };
 
@@ -60,6 +63,8 @@ struct VolumeInfo {
 struct FoundVolume {
   std::string id;              // "ct_77dddbdf335a"
   std::filesystem::path path;  // as read_image takes it
+  std::string better = {};     // id of the best reconstruction of the same scan (io/dicom/same_scan.h), and why;
+                               // empty for the best one, and for a scan with one reconstruction
 };
 struct FoundVolumes {
   std::vector<FoundVolume> volumes;
@@ -80,7 +85,10 @@ struct VolumeFormat {
   std::function<void(const std::filesystem::path& path, const Volume& volume, DiskType type)> write;
   /// Reads every byte that `read` needs, without keeping it. Errors: as read. Null: the format has no check but `read`.
   std::function<void(const std::filesystem::path& path)> check = nullptr;
-  /// Finds the volumes of a folder and the folders in it. Null: `endings` tell them. Errors: kInput.
+  /// True for a file that holds volumes as a folder does. Null: there is no such file.
+  std::function<bool(const std::filesystem::path& path)> holds = nullptr;
+  /// Finds the volumes of a folder and the folders in it, or of a file that `holds` them. Null: `endings` tell them.
+  /// Errors: kInput.
   std::function<FoundVolumes(const std::filesystem::path& folder)> find = nullptr;
   /// Returns the id in the address of a volume that is no file of its own, from its name alone; none for other paths.
   /// Null: there are no such volumes.
@@ -94,8 +102,8 @@ struct VolumeFormats {
   std::vector<VolumeFormat> rows;  // in the order in which they are tried
   VolumeLimits limits = {};
 };
-/// What becomes of a DICOM series whose slices are no regular volume: missing, at irregular distances, or with a tilted
-/// gantry.
+/// What becomes of a DICOM series whose slices are no regular volume (missing, at irregular distances, or with a tilted
+/// gantry), and of a file whose axes are sheared.
 enum class IrregularSlices : std::uint8_t { kReject, kResample };
 
 /// Returns all formats that this build knows.
@@ -125,8 +133,10 @@ VolumeInfo check_volume(const std::filesystem::path& path, const VolumeFormats& 
 void write_volume(const std::filesystem::path& path, const Volume& volume, DiskType type,
                   const VolumeFormats& formats = volume_formats());
 
-/// Finds the volumes of a folder and the folders in it in the formats whose files have no endings of their own. Errors:
-/// kInput.
+/// True for a folder, and for a file that holds volumes as a folder does: an archive.
+bool is_volume_folder(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
+/// Finds the volumes of a folder and the folders in it in the formats whose files have no endings of their own, or all
+/// volumes of an archive. Errors: kInput.
 FoundVolumes find_volumes(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
 /// Returns the files that hold a volume; the path itself when its format is unknown. Errors: kInput.
 std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path,
@@ -137,6 +147,8 @@ bool is_volume_address(const std::filesystem::path& path, const VolumeFormats& f
 /// Returns the file's name without its format's ending, or the id in an address; none when the ending is unknown.
 std::optional<std::string> volume_stem(const std::filesystem::path& path,
                                        const VolumeFormats& formats = volume_formats());
+/// Returns "NIfTI", the name of the format that reads a path. Errors: kInput when none does.
+std::string volume_format_name(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 /// ".nii or .nii.gz"
 std::string volume_endings(const VolumeFormats& formats = volume_formats());
 

@@ -89,7 +89,7 @@ void for_each_piece(const VolumeHeader& h, Body body) {
   require_possible_bytes(s, bytes);
   PackedFile file(s.file, s.packing, s.begin);
   const auto piece = std::make_unique<char[]>(kPieceBytes);
-  const std::int64_t promised = bytes < 0 ? std::int64_t{1} << 61 : bytes + s.skip_bytes;
+  const std::int64_t promised = bytes < 0 ? std::int64_t{1} << 61 : bytes + s.skip_bytes + s.rest_bytes;
   std::int64_t have = skip(file, piece.get(), s.skip_bytes);
   if (have < s.skip_bytes) throw too_short(s, have, promised);
   for (std::int64_t done = 0; done < bytes || bytes < 0;) {
@@ -101,6 +101,8 @@ void for_each_piece(const VolumeHeader& h, Body body) {
     done += got;
   }
   if (file.is_plain()) return;
+  if (const std::int64_t rest = skip(file, piece.get(), s.rest_bytes); rest < s.rest_bytes)
+    throw too_short(s, have + rest, promised);
   if (skip(file, piece.get(), kMostSurplusBytes + 1) > kMostSurplusBytes)
     throw input_error(
         s.named,
@@ -113,7 +115,9 @@ void refuse_non_finite(const BadVoxels& bad, const VolumeHeader& h) {
 }
 
 void require_readable(const VolumeHeader& h) {
-  if (!h.info.readable) throw Error(ErrorKind::kInput, "[input] " + h.source.named.string() + ": " + h.info.problem);
+  if (h.info.readable) return;
+  const char* code = h.info.problem_code == kShearCode ? kShearCode : default_code(ErrorKind::kInput);
+  throw Error(ErrorKind::kInput, code, "[input] " + h.source.named.string() + ": " + h.info.problem);
 }
 
 /// Calls body(index, stored value, value with slope and intercept applied) for every voxel.
@@ -134,6 +138,31 @@ void for_each_voxel(const VolumeHeader& h, Body body) {
   });
 }
 
+/// Reads whole numbers of at most 32 bits that are not scaled: each has its value in `out`, and none is refused.
+/// Returns false for voxels of other types, which are not read.
+template <class Out>
+bool read_small_integers(const VolumeHeader& h, Out* out) {
+  if (h.source.slope) return false;
+  const bool swap = h.source.big_endian != (std::endian::native == std::endian::big);
+  bool done = false;
+  with_voxel(h.source.type, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T> && (sizeof(T) < 4 || std::is_same_v<T, std::int32_t>)) {
+      for_each_piece(h, [&](std::int64_t first, const char* bytes, std::int64_t count) {
+        Out* to = out + first;
+        if (swap)
+          for (std::int64_t i = 0; i < count; ++i, bytes += sizeof(T))
+            to[i] = static_cast<Out>(voxel_at<T>(bytes, true));
+        else
+          for (std::int64_t i = 0; i < count; ++i, bytes += sizeof(T))
+            to[i] = static_cast<Out>(voxel_at<T>(bytes, false));
+      });
+      done = true;
+    }
+  });
+  return done;
+}
+
 /// NaN and infinity as they are on disk; whole numbers have none.
 template <class T>
 bool is_finite(T value) {
@@ -145,6 +174,7 @@ Volume read_image_voxels(const VolumeHeader& h) {
   const Geometry& geometry = h.info.geometry;
   Volume volume{geometry, Tensor(DType::kF32, geometry.shape())};
   float* out = volume.voxels.as<float>();
+  if (read_small_integers(h, out)) return volume;
   BadVoxels bad, large;
   for_each_voxel(h, [&](std::int64_t i, auto stored, double value) {
     out[i] = static_cast<float>(value);
@@ -162,6 +192,7 @@ Volume read_label_voxels(const VolumeHeader& h) {
   const Geometry& geometry = h.info.geometry;
   Volume volume{geometry, Tensor(DType::kI32, geometry.shape())};
   std::int32_t* out = volume.voxels.as<std::int32_t>();
+  if (read_small_integers(h, out)) return volume;
   BadVoxels bad, fractions, large;
   for_each_voxel(h, [&](std::int64_t i, auto stored, double value) {
     if (!is_finite(stored)) {
@@ -198,7 +229,7 @@ void require_possible_bytes(const VoxelSource& s, std::int64_t voxel_bytes) {
   constexpr std::int64_t kMostDeflated = 1032;  // bytes per packed byte (zlib.net/zlib_tech.html)
   if (s.file != s.named) require_volume_file(s.file);
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(s.file));
-  const std::int64_t unpacked = voxel_bytes < 0 ? std::int64_t{1} << 60 : voxel_bytes + s.skip_bytes;
+  const std::int64_t unpacked = voxel_bytes < 0 ? std::int64_t{1} << 60 : voxel_bytes + s.skip_bytes + s.rest_bytes;
   if (s.packing == Packing::kPlain) {
     if (size < unpacked + s.begin) throw too_short(s, size, unpacked + s.begin);
   } else if ((size - s.begin) < unpacked / kMostDeflated) {

@@ -22,12 +22,17 @@ enum class VoxelType : std::uint8_t { kU8, kI8, kU16, kI16, kU32, kI32, kU64, kI
 const char* voxel_type_name(VoxelType type);  // "int16"
 std::int64_t voxel_type_bytes(VoxelType type);
 
+/// The code of a header whose only problem are sheared axes that resampling mends (upright.h): its geometry holds the
+/// axes as they are.
+inline constexpr const char* kShearCode = "E_SHEAR";
+
 struct VoxelSource {
   std::filesystem::path named;  // the volume's name, for messages
   std::filesystem::path file;   // holds the voxels
   Packing packing = Packing::kPlain;
   std::int64_t begin = 0;       // bytes of the file before the packed stream, or before the first voxel when plain
   std::int64_t skip_bytes = 0;  // unpacked bytes of the stream before the first voxel
+  std::int64_t rest_bytes = 0;  // unpacked bytes behind the last voxel that the header promises: further channels
   VoxelType type = VoxelType::kF32;
   bool big_endian = false;
   std::optional<double> slope;  // none: values are as stored

@@ -36,16 +36,21 @@ std::int64_t label_at(const TensorView& v, std::int64_t offset) {
   return v.dtype == DType::kI32 ? v.as<std::int32_t>()[offset] : v.as<std::uint8_t>()[offset];
 }
 
-}  // namespace
-
-std::vector<ClassCounts> count_classes(const TensorView& prediction, const TensorView& reference, int classes,
-                                       std::int64_t ignored) {
+/// Throws when the two are no label maps, or of unequal extents.
+void require_comparable(const TensorView& prediction, const TensorView& reference) {
   if (!(prediction.extent() == reference.extent()))
     throw Error(ErrorKind::kInput, "[metrics] prediction has " + to_string(prediction.extent()) +
                                        " voxels, its reference " + to_string(reference.extent()) +
                                        "; compare label maps on the same grid");
   auto is_label = [](DType type) { return type == DType::kI32 || type == DType::kU8; };
   ensure(is_label(prediction.dtype) && is_label(reference.dtype), "label maps are i32 or u8");
+}
+
+}  // namespace
+
+std::vector<ClassCounts> count_classes(const TensorView& prediction, const TensorView& reference, int classes,
+                                       std::int64_t ignored) {
+  require_comparable(prediction, reference);
   std::vector<ClassCounts> counts(static_cast<std::size_t>(classes));
   std::int64_t voxels = prediction.count();
   auto known = [&](std::int64_t label) { return label >= 0 && label < classes; };
@@ -66,6 +71,21 @@ std::vector<ClassCounts> count_classes(const TensorView& prediction, const Tenso
   });
   for (ClassCounts& c : counts) c.tn = voxels - c.tp - c.fp - c.fn;
   return counts;
+}
+
+ClassCounts count_region(const TensorView& prediction, const TensorView& reference, const LabelSet& region,
+                         std::int64_t ignored) {
+  require_comparable(prediction, reference);
+  ClassCounts c;
+  for_each_row_pair(prediction, reference, [&](std::int64_t p, std::int64_t r, std::int64_t length) {
+    for (std::int64_t i = 0; i < length; ++i) {
+      const std::int64_t truth = label_at(reference, r + i);
+      if (ignored >= 0 && truth == ignored) continue;
+      const bool mine = region.contains(label_at(prediction, p + i)), theirs = region.contains(truth);
+      ++(mine ? (theirs ? c.tp : c.fp) : (theirs ? c.fn : c.tn));
+    }
+  });
+  return c;
 }
 
 double dice(const ClassCounts& c) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "libcore/metrics/label_set.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {
@@ -28,6 +29,10 @@ struct ClassCounts {
 /// Errors: kInput when the extents differ.
 std::vector<ClassCounts> count_classes(const TensorView& prediction, const TensorView& reference, int classes,
                                        std::int64_t ignored = -1);
+
+/// The same of a region: two labels of the set are equal.
+ClassCounts count_region(const TensorView& prediction, const TensorView& reference, const LabelSet& region,
+                         std::int64_t ignored = -1);
 
 /// 2 TP / (2 TP + FP + FN); NaN when both are empty (nnU-Net's rule).
 double dice(const ClassCounts& counts);

@@ -25,6 +25,7 @@ std::vector<DataFormat> data_formats() {
   std::vector<DataFormat> rows;
   for (const VolumeFormat& format : volume_formats().rows)
     rows.push_back({"volumes", format.name, format.expected, endings_text(format.endings)});
+  rows.push_back({"labels", "RT-STRUCT", "contours of a DICOM RT structure set, on the voxels of their image", ""});
   for (const ImageFileFormat& format : kImageFileFormats)
     rows.push_back({"pictures", format.name, endings_text(format.endings), endings_text(format.endings)});
   for (const BoxFormat& format : box_formats()) rows.push_back({"boxes", format.name, format.expected, ""});

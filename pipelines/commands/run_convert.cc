@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "io/dicom/structures.h"
 #include "io/files/file_error.h"
 #include "io/records/record_file.h"
 #include "io/volume/volume.h"
 #include "pipelines/records/classes_from_boxes.h"
+#include "pipelines/records/convert_structures.h"
 #include "pipelines/records/convert_volume.h"
 #include "pipelines/records/from_records.h"
+#include "pipelines/records/to_nnunet.h"
 #include "pipelines/records/to_records.h"
 
 namespace voxshard {
@@ -25,9 +28,25 @@ ConvertTo convert_direction(const fs::path& input, const fs::path& output) {
   return records ? ConvertTo::kFolder : ConvertTo::kRecords;
 }
 
+namespace {
+
+/// False for a segmentation that is written as it is, as volumes are.
+bool needs_image_or_classes(const ConvertRequest& request) {
+  return !request.like.empty() || !request.classes.empty() || is_structure_set_file(request.input);
+}
+
+}  // namespace
+
 TaskReport run_convert(const ConvertRequest& request, ConvertTo to, Progress& progress) {
+  const bool structures = to == ConvertTo::kVolume && is_structure_file(request.input);
+  if (!structures && !(request.like.empty() && request.classes.empty()))
+    throw Error(ErrorKind::kUsage,
+                "[usage] {like} and {classes} are for one DICOM segmentation or RT structure set that "
+                "becomes a volume; leave them out");
+  if (structures && needs_image_or_classes(request)) return convert_structures(request);
   if (to == ConvertTo::kVolume)
-    return convert_volume(request.input, request.output, volume_formats_with(request.irregular));
+    return convert_volume(request.input, request.output, volume_formats_with(request.irregular), request.provenance);
+  if (to == ConvertTo::kNnunet) return convert_to_nnunet(request, progress);
   if (to == ConvertTo::kClasses) return classes_from_boxes(request, progress);
   return to == ConvertTo::kFolder ? convert_from_records(request, progress) : convert_to_records(request, progress);
 }

@@ -4,6 +4,7 @@
 
 #include "libcore/base/plain_text.h"
 #include "pipelines/tasks/header_info.h"
+#include "pipelines/tasks/structure_info.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -20,13 +21,18 @@ bool holds_volumes(const fs::path& folder, const VolumeFormats& formats) {
 
 FolderInfo read_folder(const fs::path& path, const InfoOptions& options, std::vector<CaseFailure>& failures) {
   FolderInfo folder{.path = path};
-  const auto videos = video_files(path);
+  std::error_code error;
+  const bool is_folder = fs::is_directory(path, error);  // else an archive
+  const auto videos = is_folder ? video_files(path) : std::vector<fs::path>{};
   for (const auto& video : videos)
     in_case_boundary(video.filename().string(), failures,
                      [&] { folder.videos.push_back(read_video_info(video, options)); });
   std::vector<fs::path> volumes;
-  if (videos.empty() || holds_volumes(path, options.formats))
-    for (const auto& [id, file] : volume_files(path, options.formats, &folder.left_out)) volumes.push_back(file);
+  if (!is_folder || videos.empty() || holds_volumes(path, options.formats)) {
+    VolumeList list = list_volumes(path, options.formats);
+    folder.left_out = list.files ? series_beside(path, options.formats) : list.left_out;
+    for (FoundVolume& volume : list.volumes) volumes.push_back(std::move(volume.path));
+  }
   add_volumes(folder, volumes, options, failures);
   return folder;
 }
@@ -36,20 +42,21 @@ FolderInfo read_folder(const fs::path& path, const InfoOptions& options, std::ve
 InfoReport run_info(const std::vector<fs::path>& paths, const InfoOptions& options, const TaskTable& tasks) {
   InfoReport report;
   for (const auto& path : paths) {
-    std::error_code error;
     const std::size_t failed = report.failures.size();
     bool known = false;
     for (const auto& task : tasks) known = task->info(path, options, report) || known;
     if (known) continue;
-    if (fs::is_directory(path, error))
+    if (is_volume_folder(path, options.formats))
       report.folders.add(read_folder(path, options, report.failures));
     else if (is_image_name(path))
       report.images.add(read_image_file(path, options));
     else if (is_video_name(path))
       report.videos.add(read_video_info(path, options));
+    else if (is_structure_set_file(path))
+      report.set("structure_sets").add(StructureSetInfo{path, read_structure_file(path)});
     else
       report.files.add(read_volume_file(path, options, report.failures));
-    report.unusable += !fs::is_directory(path, error) && report.failures.size() > failed;
+    report.unusable += !is_volume_folder(path, options.formats) && report.failures.size() > failed;
   }
   return report;
 }

@@ -11,17 +11,21 @@ namespace {
 namespace fs = std::filesystem;
 using FileHashes = std::map<fs::path, std::string>;
 
-/// Hashes every file once, except those whose hash is known.
+/// Hashes every file once, except those whose hash is known. Progress names cases, never files, which may be named
+/// after patients.
 FileHashes file_hashes(const std::vector<HashedCase>& cases, const std::function<std::string(const fs::path&)>& hash_of,
                        WorkerPool& pool, Progress& progress) {
   throw_if_stopped(progress);
   FileHashes hashes;
+  std::map<fs::path, std::string> case_of;
   for (const HashedCase& item : cases)
-    for (const auto& file : item.files)
+    for (const auto& file : item.files) {
+      case_of.try_emplace(file, item.name);
       if (const auto known = item.known.find(file); known != item.known.end())
         hashes[file] = known->second;
       else
         hashes[file];
+    }
   std::vector<FileHashes::value_type*> rows;
   for (auto& row : hashes)
     if (row.second.empty()) rows.push_back(&row);
@@ -31,7 +35,7 @@ FileHashes file_hashes(const std::vector<HashedCase>& cases, const std::function
     throw_if_stopped(progress);
     auto& [file, hash] = *rows[static_cast<std::size_t>(i)];
     hash = hash_of(file);
-    progress.update("check data", ++done, total, file.filename().string());
+    progress.update("check data", ++done, total, case_of.at(file));
   });
   return hashes;
 }

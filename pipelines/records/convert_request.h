@@ -9,6 +9,7 @@
 #include "io/records/record_file.h"
 #include "io/volume/volume.h"
 #include "libcore/tensor/shape.h"
+#include "pipelines/records/provenance.h"
 
 namespace voxshard {
 
@@ -19,7 +20,10 @@ struct ConvertRequest {
   bool compressed = true;  // for records of volumes; images are never compressed again: PNG and JPEG already are
   int files = 1;           // number of files for the records of images
   int threads = 1;
-  IrregularSlices irregular = IrregularSlices::kReject;  // of one volume
+  IrregularSlices irregular = IrregularSlices::kReject;  // of volumes
+  Provenance provenance = Provenance::kNone;             // of volumes: a JSON beside each
+  std::filesystem::path like;                            // image on whose grid structures are written; empty: not given
+  std::filesystem::path classes;  // map of names to classes; empty: the file's own numbers are the classes
 };
 
 }  // namespace voxshard

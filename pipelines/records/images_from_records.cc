@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMostImageBytes = std::int64_t{1} << 28;  // largest record: an image with its boxes
 
-struct Made {
+struct MadeImages {
   std::vector<DetectionImage> images;  // id: the record's source_id, or -1
   std::map<std::int64_t, std::string> names;
   std::vector<CaseFailure> failures;
@@ -33,8 +33,8 @@ std::string image_name(const RecordInput& input, std::int64_t record, const char
   return input.id + number + ending;
 }
 
-Made convert(const RecordInput& input, const RecordLimits& limits, const fs::path& output, OutputFolder& folder) {
-  Made made;
+MadeImages convert(const RecordInput& input, const RecordLimits& limits, const fs::path& output, OutputFolder& folder) {
+  MadeImages made;
   BoundedNotes notes("boxes");
   RecordFiles files(folder, input.id, [&](std::int64_t number) {
     return std::vector<std::string>{"images/" + image_name(input, number, ".png"),
@@ -86,7 +86,7 @@ TaskReport images_from_records(const ConvertRequest& request, const std::vector<
   folder.start({.options = content_hash("pictures"), .parts = parts});
   make_output_folder(request.output / "images");
   const auto total = static_cast<std::int64_t>(inputs.size());
-  std::vector<Made> made(inputs.size());
+  std::vector<MadeImages> made(inputs.size());
   std::atomic<std::int64_t> done{0};
   RecordShare share = share_of(inputs, kRecordTimes, request.threads);
   share.limits.most_bytes = kMostImageBytes;
@@ -101,7 +101,7 @@ TaskReport images_from_records(const ConvertRequest& request, const std::vector<
 
   DetectionDataset dataset{.source = request.output, .classes = {}, .images = {}, .notes = {}};
   std::map<std::int64_t, std::string> names;
-  for (Made& one : made) {
+  for (MadeImages& one : made) {
     names.merge(one.names);
     for (DetectionImage& image : one.images) dataset.images.push_back(std::move(image));
     for (CaseFailure& failure : one.failures) failures.push_back(std::move(failure));

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The results of converting one file.
-struct Made {
+struct MadeVolumes {
   std::vector<Case> cases;
   int classes = 0;
   std::vector<CaseFailure> failures;
@@ -36,8 +36,8 @@ class Conversion {
   }
   OutputFolder& folder() { return folder_; }
 
-  Made convert(const RecordInput& input, const RecordLimits& limits) {
-    Made made;
+  MadeVolumes convert(const RecordInput& input, const RecordLimits& limits) {
+    MadeVolumes made;
     RecordFiles files(folder_, input.id, [&](std::int64_t number) { return files_of(input, number); });
     for_each_record(input, limits, made.failures, [&](std::int64_t number, const TfExample& example) {
       const std::string id = case_id(input, number);
@@ -83,7 +83,7 @@ TaskReport volumes_from_records(const ConvertRequest& request, const std::vector
   conversion.folder().start({.options = content_hash("volumes " + to_string(request.shape)), .parts = parts});
   for (const char* part : {"imagesTr", "labelsTr", "imagesTs"}) make_output_folder(request.output / part);
   const auto total = static_cast<std::int64_t>(inputs.size());
-  std::vector<Made> made(inputs.size());
+  std::vector<MadeVolumes> made(inputs.size());
   std::atomic<std::int64_t> done{0};
   const RecordShare share = share_of(inputs, kRecordTimes, request.threads);
   WorkerPool pool(share.workers);
@@ -104,7 +104,7 @@ TaskReport volumes_from_records(const ConvertRequest& request, const std::vector
                   .problems = {},
                   .kind = "nnU-Net v2"};
   std::size_t classes = 2;
-  for (Made& one : made) {
+  for (MadeVolumes& one : made) {
     classes = std::max(classes, static_cast<std::size_t>(one.classes));
     for (Case& item : one.cases) (item.label ? dataset.training : dataset.test).push_back(std::move(item));
     for (CaseFailure& failure : one.failures) failures.push_back(std::move(failure));

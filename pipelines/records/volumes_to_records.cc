@@ -28,10 +28,21 @@ struct Sources {
   std::vector<fs::path> inputs;
 };
 
-Sources prepared_sources(const fs::path& work) {
+/// Returns why a case of several channels is left out.
+CaseFailure too_many_channels(const std::string& id, std::size_t channels) {
+  return {id, "E_SHAPE",
+          "[convert] " + id + " has " + std::to_string(channels) +
+              " channels; a record of the reference has one: keep one channel in dataset.json"};
+}
+
+Sources prepared_sources(const fs::path& work, std::vector<CaseFailure>& failures) {
   const PreparedDataset prepared = read_prepared(work);
   Sources sources{.cases = {}, .classes = prepared.plan.classes(), .inputs = {work}};
-  for (const PreparedCase& item : prepared.cases) sources.cases.push_back({item.id, item.image, item.label});
+  for (const PreparedCase& item : prepared.cases)
+    if (item.images.size() == 1)
+      sources.cases.push_back({item.id, item.images.front(), item.label});
+    else
+      failures.push_back(too_many_channels(item.id, item.images.size()));
   return sources;
 }
 
@@ -43,10 +54,7 @@ Sources dataset_sources(const fs::path& folder, std::vector<CaseFailure>& failur
     if (item.images.size() == 1 && dataset.channels.size() <= 1)
       sources.cases.push_back({item.id, item.images[0], item.label.value_or("")});
     else
-      failures.push_back({item.id, "E_SHAPE",
-                          "[convert] " + item.id + " has " +
-                              std::to_string(std::max(item.images.size(), dataset.channels.size())) +
-                              " channels; a record of the reference has one: keep one channel in dataset.json"});
+      failures.push_back(too_many_channels(item.id, std::max(item.images.size(), dataset.channels.size())));
     for (const fs::path& image : item.images) sources.inputs.push_back(image);
   }
   return sources;
@@ -83,7 +91,8 @@ void write_case(const Source& item, const CtLabels& labels, const fs::path& file
 TaskReport volumes_to_records(const ConvertRequest& request, Progress& progress) {
   std::vector<CaseFailure> failures;
   const bool prepared = fs::exists(request.input / "plans.json") && fs::is_directory(request.input / "images");
-  const Sources sources = prepared ? prepared_sources(request.input) : dataset_sources(request.input, failures);
+  const Sources sources =
+      prepared ? prepared_sources(request.input, failures) : dataset_sources(request.input, failures);
   OutputFolder folder({.folder = request.output, .command = "convert", .inputs = sources.inputs});
   std::set<std::string> parts;
   for (const Source& item : sources.cases) parts.insert(item.id);

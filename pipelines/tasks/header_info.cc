@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "io/files/file_name.h"
+#include "io/files/private_folder.h"
 #include "io/image/image.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/plain_text.h"
@@ -33,7 +34,7 @@ VolumeFile read_volume_file(const std::filesystem::path& path, const InfoOptions
                             std::vector<CaseFailure>& failures) {
   VolumeFile file{path, options.quick ? read_volume_info(path, options.formats) : check_volume(path, options.formats)};
   const VolumeInfo& h = file.header;
-  for (const auto& part : files_of_volume(path, options.formats)) file.files.push_back(part.string());
+  for (const auto& part : files_of_volume(path, options.formats)) file.files.push_back(path_outside(part).string());
   if (!h.readable)
     failures.push_back(
         {volume_id(path, options.formats).value_or(path.filename().string()), h.problem_code, h.problem});
@@ -90,6 +91,7 @@ Json to_json(const VolumeFile& file) {
           {"readable", h.readable},
           {"problem", h.problem},
           {"warning", h.warning},
+          {"unit", h.unit},
           {"labels", labels},
           {"files", file.files}};
 }
@@ -144,6 +146,7 @@ std::string to_text(const VolumeFile& file) {
   line("origin", joined_text(h.geometry.origin.data(), 3, 6) + " mm (LPS)");
   line("type", h.scalar_type + (h.components > 1 ? " x " + std::to_string(h.components) : "") + ", slope " +
                    fixed_text(h.slope, 6) + ", intercept " + fixed_text(h.intercept, 3));
+  if (!h.unit.empty()) line("values", h.unit);
   line("placed by",
        h.form_used + (h.forms_agree ? "" : "; qform and sform differ by " + fixed_text(h.forms_gap_mm, 2) + " mm"));
   if (h.shear_degrees > 0.01)

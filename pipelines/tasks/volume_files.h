@@ -1,10 +1,10 @@
-// The volumes of a folder by case id, for commands that work on plain folders.
+// The volumes of a folder with their case ids, for commands that work on plain folders.
 //
-//   for (auto& [id, path] : volume_files("predictions")) ...     // "liver_03" -> predictions/liver_03.nii.gz
+//   for (const FoundVolume& volume : list_volumes("predictions").volumes) ...  // "liver_03",
+//   predictions/liver_03.nii.gz
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,19 +17,21 @@ namespace voxshard {
 std::optional<std::string> volume_id(const std::filesystem::path& path,
                                      const VolumeFormats& formats = volume_formats());
 
-/// Returns the volumes of a folder, sorted by id: its files or, when none is named like a volume, the DICOM series in
-/// it and the folders in it. Errors: kInput when the folder is missing; kNoCase when it holds no volume.
-///   left_out  set to what lies beside the series, "1 localizer"; may be null
-std::map<std::string, std::filesystem::path> volume_files(const std::filesystem::path& folder,
-                                                          const VolumeFormats& formats = volume_formats(),
-                                                          std::string* left_out = nullptr);
+/// The volumes of a folder or an archive, sorted by id, then by path. Files with the same name but for the ending have
+/// the same id: who needs one of each refuses them (E_DUPLICATE).
+struct VolumeList {
+  std::vector<FoundVolume> volumes;
+  std::string left_out;  // what lies beside series, "1 localizer"; may be empty
+  bool files = true;     // true: they are files, and series_beside() tells what else there is; false: DICOM series
+};
+
+/// Returns the volumes of a folder or an archive: its files or, when none is named like a volume, the DICOM series in
+/// it and the folders in it. Errors: kInput when the folder is missing or cannot be read; kNoCase when it holds no
+/// volume.
+VolumeList list_volumes(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
 
 /// Returns "2 DICOM series beside volume files; name their own folder" where a folder holds both, of which only the
 /// files are taken; else empty. Errors: kInput.
 std::string series_beside(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
-
-/// Returns the images of a folder by case: the channel suffix of nnU-Net ("_0000") is removed when every file has it.
-std::map<std::string, std::filesystem::path> image_files(const std::filesystem::path& folder,
-                                                         const VolumeFormats& formats = volume_formats());
 
 }  // namespace voxshard

@@ -19,12 +19,13 @@ struct FuzzTarget {
   void (*read)(std::string_view bytes);
 };
 
-std::vector<FuzzTarget> text_targets();    // JSON, TOML, YAML, Python's lists, graphs, programs
-std::vector<FuzzTarget> box_targets();     // COCO, VOC, KITTI, MOT
-std::vector<FuzzTarget> media_targets();   // safetensors, images, videos
-std::vector<FuzzTarget> volume_targets();  // NIfTI, NRRD, MetaImage
-std::vector<FuzzTarget> record_targets();  // TFRecord files, tf.Example
-std::vector<FuzzTarget> folder_targets();  // manifests, locks, prepared cases, descriptions of checkpoints
+std::vector<FuzzTarget> text_targets();     // JSON, TOML, YAML, Python's lists, graphs, programs
+std::vector<FuzzTarget> box_targets();      // COCO, VOC, KITTI, MOT
+std::vector<FuzzTarget> media_targets();    // safetensors, images, videos
+std::vector<FuzzTarget> volume_targets();   // NIfTI, NRRD, MetaImage, DICOM
+std::vector<FuzzTarget> archive_targets();  // zip and tar
+std::vector<FuzzTarget> record_targets();   // TFRecord files, tf.Example
+std::vector<FuzzTarget> folder_targets();   // manifests, locks, prepared cases, descriptions of checkpoints
 /// Returns the targets of all tables.
 const std::vector<FuzzTarget>& fuzz_targets();
 /// Returns the target of this name. Errors: std::out_of_range for a name that is not in the tables.

@@ -1,4 +1,5 @@
 // Readers of text: settings, descriptions of data sets, runs and devices, graphs and programs.
+#include "io/datasets/class_map.h"
 #include "io/datasets/dataset.h"
 #include "io/files/config_file.h"
 #include "io/files/csv.h"
@@ -72,6 +73,22 @@ void tpu_value(std::string_view bytes) {
 }
 Seeds tpu_seeds() {
   return {"[[1, 4, 1, 1], None]", "[{image: [1, 4, 1, 1], 'mask': None}, None]", "1, 4, 1, 1", "{'a': (1,), 3: True}"};
+}
+
+/// The first line of the input is the name of a structure, the rest a map of classes.
+void class_map(std::string_view bytes) {
+  const std::size_t line = std::min(bytes.find('\n'), bytes.size());
+  const ClassMap map = read_class_map(scratch_file("map.toml", bytes.substr(line)));
+  ensure(label_names(map).size() == map.classes.size() + 1, "each class has a name");
+  for (std::size_t k = 0; k < map.classes.size(); ++k)
+    ensure(class_of(map, map.classes[k].name) == static_cast<int>(k) + 1, "a class has its own name");
+  UnmatchedStructures unmatched;
+  if (const std::string name(bytes.substr(0, line)); !class_of(map, name)) unmatched.add({name});
+  unmatched.text();
+}
+Seeds class_map_seeds() {
+  return {"Parotid L\n[[class]]\nname = \"parotid_left\"\naliases = [\"Parotis li.\"]\npatterns = [\"*parotid*l?\"]\n",
+          "\xc3\x96sophagus\nclass = [{name = \"a\"}, {name = \"\xc3\xb6sophagus\", patterns = [\"**?*x\"]}]\n"};
 }
 
 /// The input is a value that TPUConfig takes as text.
@@ -193,21 +210,14 @@ Seeds program_seeds() { return {std::string(test::kProgramByHand)}; }
 }  // namespace
 
 std::vector<FuzzTarget> text_targets() {
-  return {{"config_json", json_seeds, config_json},
-          {"config_toml", toml_seeds, config_toml},
-          {"config_yaml", yaml_seeds, config_yaml},
-          {"tpu_value", tpu_seeds, tpu_value},
-          {"tpu_words", tpu_word_seeds, tpu_words},
-          {"option_words", option_word_seeds, option_words},
-          {"dataset", dataset_seeds, dataset},
-          {"splits", split_seeds, splits},
-          {"plans", plan_seeds, plans},
-          {"run", run_seeds, run_description},
-          {"tpu_device", tpu_device_seeds, tpu_device},
-          {"host_rates", host_seeds, host_rates},
-          {"table", table_seeds, table},
-          {"graph", graph_seeds, graph_text},
-          {"program", program_seeds, program_text}};
+  return {{"config_json", json_seeds, config_json},  {"config_toml", toml_seeds, config_toml},
+          {"config_yaml", yaml_seeds, config_yaml},  {"tpu_value", tpu_seeds, tpu_value},
+          {"tpu_words", tpu_word_seeds, tpu_words},  {"option_words", option_word_seeds, option_words},
+          {"class_map", class_map_seeds, class_map}, {"dataset", dataset_seeds, dataset},
+          {"splits", split_seeds, splits},           {"plans", plan_seeds, plans},
+          {"run", run_seeds, run_description},       {"tpu_device", tpu_device_seeds, tpu_device},
+          {"host_rates", host_seeds, host_rates},    {"table", table_seeds, table},
+          {"graph", graph_seeds, graph_text},        {"program", program_seeds, program_text}};
 }
 
 }  // namespace voxshard

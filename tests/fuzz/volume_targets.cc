@@ -1,11 +1,16 @@
 // Readers of volumes, in all formats and as the map of the cache.
+#include <algorithm>
 #include <cstring>
 
+#include "io/dicom/structures.h"
+#include "io/files/channel_address.h"
+#include "io/structures/structure_labels.h"
 #include "io/volume/dicom.h"
 #include "io/volume/mapped_volume.h"
 #include "io/volume/volume.h"
+#include "libcore/base/plain_text.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/io/dicom_files.h"
+#include "tests/io/structure_files.h"
 #include "tests/scratch_folder.h"
 
 namespace voxshard {
@@ -34,6 +39,19 @@ void nifti_gz(std::string_view bytes) {
   const fs::path path = scratch_file("volume.nii.gz", bytes);
   check_volume(path);
   read_label(path);
+}
+
+/// Reads the channels of a 4-D file, as they are and with the ending of a packed file, which may also be plain.
+void nifti_channels(std::string_view bytes) {
+  for (const char* name : {"channels.nii", "channels.nii.gz"}) {
+    const fs::path path = scratch_file(name, bytes);
+    for (std::size_t channel = 0; channel < 2; ++channel) {
+      const fs::path address = channel_address(path, channel, 2);
+      const VolumeInfo info = check_volume(address);
+      const Volume volume = read_image(address);
+      ensure(info.readable && same_geometry(info.geometry, volume.geometry, 0), "a channel lies where its header says");
+    }
+  }
 }
 
 /// Opens the cache that training maps, and reads its whole box.
@@ -85,6 +103,17 @@ Seeds nifti_seeds() {
   Seeds seeds = {small_volume("seed.nii", DiskType::kF32), small_volume("seed.nii", DiskType::kI16),
                  nifti2_volume(DiskType::kI16)};
   append_seeds(seeds, data_seeds("nifti_tricky", {".nii"}, 100'000));
+  return seeds;
+}
+/// Returns small volumes twice behind one header, as two channels.
+Seeds nifti_channels_seeds() {
+  Seeds seeds;
+  for (const DiskType type : {DiskType::kF32, DiskType::kI16}) {
+    std::string seed = small_volume("seed.nii", type);
+    seed += seed.substr(352);
+    seed[40] = 4, seed[48] = 2;  // dim[0] and dim[4]
+    seeds.push_back(seed);
+  }
   return seeds;
 }
 Seeds nifti_gz_seeds() {
@@ -170,8 +199,42 @@ void dicom(std::string_view bytes) {
 }
 /// Returns small files in several transfer syntaxes, and one that needs none of the test data.
 Seeds dicom_seeds() {
-  Seeds seeds = {dicom_bytes({}, {1, 2, 3, 4})};
+  Seeds seeds = {dicom_bytes({}, {1, 2, 3, 4}), dicom_bytes({.modality = "PT", .pet = PetSpec{}}, {1, 2, 3, 4})};
   append_seeds(seeds, data_seeds("dicom_tricky", {".dcm"}, 40'000));
+  return seeds;
+}
+
+/// Reads a segmentation or an RT structure set as `convert` does: its structures, then all of them on a small image.
+void structures(std::string_view bytes) {
+  const fs::path path = scratch_file("structures.dcm", bytes);
+  is_structure_file(path);
+  const StructureFile file = read_structure_file(path);
+  std::map<int, int> classes;
+  for (const NamedStructure& one : file.structures) {
+    const int next = static_cast<int>(classes.size()) + 1;
+    ensure(classes.emplace(one.number, next).second, "numbers of structures are unique");
+    ensure(find_steering(one.name) == std::string::npos, "names are plain text");
+  }
+  const Geometry image{.size = {12, 10, 8}, .origin = {-2, -2, -4}, .spacing = {1, 1.25, 2}};
+  const StructureLabels made =
+      read_structures_on(path, image, classes, {.limits = {.most_voxels = std::int64_t{1} << 20}});
+  const auto* labels = made.volume.voxels.as<std::int32_t>();
+  ensure(std::all_of(labels, labels + made.volume.voxels.count(),
+                     [&](std::int32_t label) { return label >= 0 && label <= std::ssize(classes); }),
+         "a voxel has one of the classes");
+}
+Seeds structure_seeds() {
+  const Points outer = square({0.5, 0.5, 0}, 6), inner = square({2.5, 2.5, 0}, 2);
+  const RoiSpec liver{.number = 4, .name = "Gl\xe4ndula", .contours = {{.points = outer}, {.points = inner}}};
+  const RoiSpec point{.number = 7, .name = "Iso", .contours = {{.points = {{1, 2, 3}}, .type = "POINT"}}};
+  SegmentationSpec seg{.segments = {"A", "B"}, .rows = 3, .columns = 4};
+  for (std::uint16_t i = 0; i < 4; ++i)
+    seg.frames.push_back({.segment = static_cast<std::uint16_t>(i % 2 + 1),
+                          .position = {0, 0, i / 2.0},
+                          .values = std::string(12, static_cast<char>(80 * i))});
+  Seeds seeds = {structure_set_bytes({.character_set = "ISO_IR 100", .rois = {liver, point}}), segmentation_bytes(seg)};
+  append_seeds(seeds, data_seeds("dicom_tricky/rt-utils", {".dcm"}, 200'000));
+  append_seeds(seeds, data_seeds("dicom_tricky/dcmqi", {".seg", ".dcm"}, 40'000));
   return seeds;
 }
 
@@ -179,8 +242,10 @@ Seeds dicom_seeds() {
 
 std::vector<FuzzTarget> volume_targets() {
   return {{"nifti", nifti_seeds, nifti},
+          {"structures", structure_seeds, structures},
           {"dicom", dicom_seeds, dicom},
           {"nifti_gz", nifti_gz_seeds, nifti_gz},
+          {"nifti_channels", nifti_channels_seeds, nifti_channels},
           {"nifti_pair", nifti_pair_seeds, nifti_pair},
           {"nrrd", nrrd_seeds, nrrd},
           {"nrrd_detached", detached_nrrd_seeds, detached_nrrd},

@@ -3,15 +3,17 @@
 # tests/run.sh --hospital, which builds first. Ends with 1 if a judge sees a difference; what is left out is named.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-bash apps/install_packages.sh python3-pydicom python3-nibabel dcm2niix plastimatch
+bash apps/install_packages.sh python3-pydicom python3-nibabel dcm2niix plastimatch python3-scipy python3-skimage
 data=${VOXSHARD_TEST_DATA:-../shared/data}
 if [ ! -d "$data/dicom_tricky" ]; then
   echo "skipped: no DICOM test data at $data/dicom_tricky (VOXSHARD_TEST_DATA names them)"
   exit 0
 fi
 status=0
+/usr/bin/python3 tests/hospital/nnunet_against_scipy.py build/release/bin/voxshard "$data/ct" || status=1
 /usr/bin/python3 tests/hospital/series_against_others.py build/release/bin/voxshard "$data"/dicom_tricky/* "$data"/dicom_tricky/dcmqi/*/ || status=1
 shopt -s nullglob
 /usr/bin/python3 tests/hospital/segmentations_against_pydicom.py build/release/bin/voxshard "$data"/dicom_tricky/dcmqi/*.dcm \
   "$data"/dicom_tricky/dcmqi/*/seg/label.seg "$data"/dicom_tricky/highdicom/seg*.dcm || status=1
+/usr/bin/python3 tests/hospital/contours_against_others.py build/release/bin/voxshard "$data"/dicom_tricky/rt-utils/mock_data/{rt.dcm,} || status=1
 exit "$status"

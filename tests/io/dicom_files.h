@@ -14,17 +14,29 @@
 
 namespace voxshard {
 
+/// What a PET has beside an image: 74 kg and 370 MBq, of which half is left when the scan begins an hour later.
+struct PetSpec {
+  std::string units = "BQML", decay_correction = "START", corrections = "DECY\\ATTN\\SCAT";
+  std::string weight_kg = "74", dose_bq = "370000000", half_life_s = "3600";
+  std::string injected = "100000", injected_with_date = "";
+  std::string series_date = "20240131", series_time = "110000";
+  std::string acquisition_date = "20240131", acquisition_time = "110000.000";
+};
+
 struct DicomSpec {
   std::string sop_class = "1.2.840.10008.5.1.4.1.1.2";  // CT image storage
   std::string instance = "1.2.3.1", study = "1.2.3", series = "1.2.3.4";
   std::string modality = "CT", image_type = "ORIGINAL\\PRIMARY\\AXIAL";
   std::string kernel = "SOFT", thickness = "9", acquisition = "1", patient = "Planted^Name";
+  std::string institution = "", patient_id = "";  // left out when empty
   std::uint16_t rows = 2, columns = 2, samples = 1, bits = 16, is_signed = 1;
   std::string colours = "MONOCHROME2";
   std::optional<std::array<double, 3>> position = std::array<double, 3>{0, 0, 0};
   std::optional<std::array<double, 6>> orientation = std::array<double, 6>{1, 0, 0, 0, 1, 0};
   std::string pixel_spacing = "0.5\\0.75";  // between rows, between columns
   std::string slope = "1", intercept = "-1024";
+  std::string frame_of_reference = "";
+  std::optional<PetSpec> pet = std::nullopt;
 };
 
 /// Appends elements in the order of their tags.
@@ -38,10 +50,24 @@ class DicomWriter {
     add(group, element, "US", {reinterpret_cast<const char*>(&value), 2});
   }
   void words(std::uint16_t group, std::uint16_t element, const std::string& value) {
+    long_value(group, element, "OW", value);
+  }
+  /// A value of bytes that may be longer than 64 KiB; `vr` is "OB", "OW", "SQ" or "UN".
+  void long_value(std::uint16_t group, std::uint16_t element, const char* vr, const std::string& value) {
     tag(group, element);
-    bytes_ += std::string("OW\0\0", 4);
+    bytes_ += vr + std::string(2, '\0');
     put(static_cast<std::uint32_t>(value.size()));
     bytes_ += value;
+  }
+  /// A sequence; each item is the bytes of another writer.
+  void sequence(std::uint16_t group, std::uint16_t element, const std::vector<std::string>& items) {
+    DicomWriter all;
+    for (const std::string& item : items) {
+      all.tag(0xfffe, 0xe000);
+      all.put(static_cast<std::uint32_t>(item.size()));
+      all.bytes_ += item;
+    }
+    long_value(group, element, "SQ", all.bytes_);
   }
   const std::string& bytes() const { return bytes_; }
 
@@ -71,6 +97,16 @@ std::string decimals(const std::array<double, N>& values) {
   return text;
 }
 
+/// The bytes of a file: preamble, meta elements with their length, data set.
+inline std::string dicom_file(const std::string& meta, const std::string& data_set) {
+  DicomWriter length;
+  std::string size(4, '\0');
+  const auto count = static_cast<std::uint32_t>(meta.size());
+  std::memcpy(size.data(), &count, 4);
+  length.text(0x0002, 0x0000, "UL", size);
+  return std::string(128, '\0') + "DICM" + length.bytes() + meta + data_set;
+}
+
 /// The bytes of a file with one slice; `stored` are its pixels, row by row.
 inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_t>& stored) {
   DicomWriter meta;
@@ -81,8 +117,17 @@ inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_
   w.text(0x0008, 0x0008, "CS", s.image_type);
   w.text(0x0008, 0x0016, "UI", s.sop_class);
   w.text(0x0008, 0x0018, "UI", s.instance);
+  if (s.pet) {
+    w.text(0x0008, 0x0021, "DA", s.pet->series_date);
+    w.text(0x0008, 0x0022, "DA", s.pet->acquisition_date);
+    w.text(0x0008, 0x0031, "TM", s.pet->series_time);
+    w.text(0x0008, 0x0032, "TM", s.pet->acquisition_time);
+  }
   w.text(0x0008, 0x0060, "CS", s.modality);
+  if (!s.institution.empty()) w.text(0x0008, 0x0080, "LO", s.institution);
   w.text(0x0010, 0x0010, "PN", s.patient);
+  if (!s.patient_id.empty()) w.text(0x0010, 0x0020, "LO", s.patient_id);
+  if (s.pet) w.text(0x0010, 0x1030, "DS", s.pet->weight_kg);
   w.text(0x0018, 0x0050, "DS", s.thickness);
   w.text(0x0018, 0x1210, "SH", s.kernel);
   w.text(0x0020, 0x000d, "UI", s.study);
@@ -90,24 +135,31 @@ inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_
   w.text(0x0020, 0x0012, "IS", s.acquisition);
   if (s.position) w.text(0x0020, 0x0032, "DS", decimals(*s.position));
   if (s.orientation) w.text(0x0020, 0x0037, "DS", decimals(*s.orientation));
+  if (!s.frame_of_reference.empty()) w.text(0x0020, 0x0052, "UI", s.frame_of_reference);
   w.number(0x0028, 0x0002, s.samples);
   w.text(0x0028, 0x0004, "CS", s.colours);
   w.number(0x0028, 0x0010, s.rows);
   w.number(0x0028, 0x0011, s.columns);
   if (!s.pixel_spacing.empty()) w.text(0x0028, 0x0030, "DS", s.pixel_spacing);
+  if (s.pet) w.text(0x0028, 0x0051, "CS", s.pet->corrections);
   w.number(0x0028, 0x0100, s.bits);
   w.number(0x0028, 0x0101, s.bits);
   w.number(0x0028, 0x0102, static_cast<std::uint16_t>(s.bits - 1));
   w.number(0x0028, 0x0103, s.is_signed);
   if (!s.intercept.empty()) w.text(0x0028, 0x1052, "DS", s.intercept);
   if (!s.slope.empty()) w.text(0x0028, 0x1053, "DS", s.slope);
+  if (s.pet) {
+    DicomWriter given;
+    given.text(0x0018, 0x1072, "TM", s.pet->injected);
+    given.text(0x0018, 0x1074, "DS", s.pet->dose_bq);
+    given.text(0x0018, 0x1075, "DS", s.pet->half_life_s);
+    if (!s.pet->injected_with_date.empty()) given.text(0x0018, 0x1078, "DT", s.pet->injected_with_date);
+    w.sequence(0x0054, 0x0016, {given.bytes()});
+    w.text(0x0054, 0x1001, "CS", s.pet->units);
+    w.text(0x0054, 0x1102, "CS", s.pet->decay_correction);
+  }
   w.words(0x7fe0, 0x0010, {reinterpret_cast<const char*>(stored.data()), stored.size() * 2});
-  DicomWriter length;  // of the meta elements
-  std::string size(4, '\0');
-  const auto count = static_cast<std::uint32_t>(meta.bytes().size());
-  std::memcpy(size.data(), &count, 4);
-  length.text(0x0002, 0x0000, "UL", size);
-  return std::string(128, '\0') + "DICM" + length.bytes() + meta.bytes() + w.bytes();
+  return dicom_file(meta.bytes(), w.bytes());
 }
 
 }  // namespace voxshard

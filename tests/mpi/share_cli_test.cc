@@ -100,6 +100,16 @@ TEST_F(RanksShareCli, AnEvaluationHasTheBytesOfOneProcess) {
   }
 }
 
+TEST_F(RanksShareCli, ACheckHasTheBytesOfOneProcess) {
+  write_data();
+  const std::string words = "check " + data_ + " --deep --csv ";
+  const Launched one = run(0, words + (folder_ / "one.csv"));
+  ASSERT_EQ(one.exit_code, 8) << one.err;
+  const Launched three = run(3, words + (folder_ / "three.csv"));
+  EXPECT_EQ(three.exit_code, 8) << three.err;
+  EXPECT_EQ(read_bytes(folder_ / "three.csv"), read_bytes(folder_ / "one.csv"));
+}
+
 TEST_F(RanksShareCli, WhatRankZeroCountsAloneIsTheSameToo) {
   std::ofstream(folder_ / "truth.json")
       << R"({"images":[{"id":1,"width":64,"height":64,"file_name":"a.png"}],"categories":[{"id":1,"name":"x"}],)"

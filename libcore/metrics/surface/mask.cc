@@ -63,7 +63,18 @@ std::vector<Box> class_boxes(const TensorView& prediction, const TensorView& ref
   return boxes;
 }
 
-Mask class_mask(const TensorView& labels, const Box& box, std::int64_t label, const TensorView& reference,
+Box box_around(const std::vector<Box>& boxes) {
+  Bounds bounds;
+  for (const Box& box : boxes) {
+    if (box.empty()) continue;
+    const Dims &from = box.begin, &extent = box.extent;
+    bounds.add({from[0], from[1], from[2]});
+    bounds.add({from[0] + extent[0] - 1, from[1] + extent[1] - 1, from[2] + extent[2] - 1});
+  }
+  return bounds.box();
+}
+
+Mask class_mask(const TensorView& labels, const Box& box, const LabelSet& of, const TensorView& reference,
                 std::int64_t ignored) {
   require_labels(labels), require_labels(reference);
   const Dims &e = reference.extent(), &from = box.begin;
@@ -73,7 +84,7 @@ Mask class_mask(const TensorView& labels, const Box& box, std::int64_t label, co
     for (std::int64_t h = 0; h < mask.size[1]; ++h) {
       const std::int64_t row = ((from[0] + d) * e[1] + from[1] + h) * e[2] + from[2];
       for (std::int64_t i = row; i < row + mask.size[2]; ++i, ++to)
-        mask.at[to] = label_at(labels, i) == label && (ignored < 0 || label_at(reference, i) != ignored);
+        mask.at[to] = of.contains(label_at(labels, i)) && (ignored < 0 || label_at(reference, i) != ignored);
     }
   return mask;
 }

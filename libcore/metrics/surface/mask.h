@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "libcore/metrics/label_set.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {
@@ -39,9 +40,12 @@ Mask empty_mask(const GridSize& size);
 std::vector<Box> class_boxes(const TensorView& prediction, const TensorView& reference, int classes,
                              std::int64_t ignored = -1);
 
-/// Returns the voxels of `labels` in `box` that have the label, as 1. Voxels where `reference` has the label `ignored`
-/// are 0: a border of the ignored area is then a border of the class.
-Mask class_mask(const TensorView& labels, const Box& box, std::int64_t label, const TensorView& reference,
+/// Returns the smallest box that holds all of `boxes`; an empty box when they are all empty.
+Box box_around(const std::vector<Box>& boxes);
+
+/// Returns the voxels of `labels` in `box` that have a label of the set, as 1. Voxels where `reference` has the label
+/// `ignored` are 0: a border of the ignored area is then a border of the class.
+Mask class_mask(const TensorView& labels, const Box& box, const LabelSet& of, const TensorView& reference,
                 std::int64_t ignored = -1);
 
 }  // namespace voxshard

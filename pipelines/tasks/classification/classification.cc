@@ -156,9 +156,9 @@ class ClassificationRow : public Task {
 
   bool info(const fs::path& path, const InfoOptions& options, InfoReport& report) const override {
     InfoSection& sets = report.set("class_sets");
-    const ClassParts parts = find_class_parts(path, kinds_);
+    const ClassParts parts = find_class_parts(path, recognised_kinds(kinds_));
     if (!parts.any()) return false;
-    const ClassSetInfo info = read_class_info(path, options.formats, kinds_);
+    const ClassSetInfo info = read_class_info(path, options.formats, recognised_kinds(kinds_));
     sets.add(info);
     report.failures.insert(report.failures.end(), info.failures.begin(), info.failures.end());
     const auto kind =

@@ -43,12 +43,12 @@ std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& readi
 ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool& labelled) {
   std::error_code error;
   const std::string kind = one_item_name(reading.items);
-  if (!fs::exists(input, error))
+  if (!fs::exists(input, error) && !is_volume_address(input, reading.formats))
     throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a " + kind +
                                        ", a folder of them, or a data set of classes");
   const bool folder = fs::is_directory(input, error);
   std::vector<fs::path> files = folder ? items_in(input, reading) : std::vector<fs::path>();
-  labelled = files.empty() && find_class_parts(input, reading.kinds).any();
+  labelled = files.empty() && find_class_parts(input, recognised_kinds(reading.kinds)).any();
   if (labelled) {
     ClassDataset set = read_unseen_classes(input, reading);
     std::erase_if(set.failures,
@@ -56,16 +56,21 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
     return set;
   }
   if (!folder) files.push_back(input);
+  if (files.empty() && reading.items == ItemKind::kVolume)
+    for (FoundVolume& series : find_volumes(input, reading.formats).volumes) files.push_back(std::move(series.path));
   if (files.empty())
     throw Error(ErrorKind::kNoCase,
                 "[predict] " + input.string() + " holds no " + kind + " and is no data set of classes");
   ClassDataset set{.source = input, .kind = "folder"};
-  for (const fs::path& file : files)
-    in_case_boundary(file.filename().string(), set.failures, [&] {
-      require_utf8_name(file.filename().string());
+  for (const fs::path& file : files) {
+    const bool is_series = is_volume_address(file, reading.formats);
+    const std::string name = is_series ? volume_stem(file, reading.formats).value() : file.filename().string();
+    in_case_boundary(name, set.failures, [&] {
+      require_utf8_name(name);
       set.items.push_back(read_class_item(file, reading));
-      set.items.back().name = file.filename().string();
+      set.items.back().name = name;
     });
+  }
   return set;
 }
 
@@ -76,7 +81,7 @@ class ItemPrediction : public Prediction {
     reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats, .kinds = own.kinds};
     reading_.formats.limits = own.volume_limits;
     set_ = find_items(o_.input, reading_, labelled_);
-    if (!labelled_ && find_class_parts(o_.input, own.kinds).any())
+    if (!labelled_ && find_class_parts(o_.input, recognised_kinds(own.kinds)).any())
       b_.progress.warn(o_.input.string() +
                        " holds items beside folders of classes: only those beside are predicted; "
                        "move them elsewhere, or give one of the folders");

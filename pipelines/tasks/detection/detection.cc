@@ -5,9 +5,11 @@
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "pipelines/tasks/detection/dataset/detection_info.h"
 #include "pipelines/tasks/detection/demo_images.h"
+#include "pipelines/tasks/detection/detection_metric_settings.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/scores/evaluate_images.h"
+#include "pipelines/tasks/detection/scores/froc_report.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
 #include "pipelines/tasks/video_info.h"
 
@@ -89,10 +91,34 @@ std::vector<Setting> prediction_settings(DetectionPrediction& o) {
 }
 
 std::vector<Setting> evaluation_settings(EvaluateDetectionOptions& o) {
-  std::vector<Setting> settings = settings_of(o.frames);
-  settings.insert(settings.begin(),
-                  {"curves", "CSV to write: precision by recall, class and IoU (detections)", "", &o.curves});
+  std::vector<Setting> settings = detection_metric_settings(o);
+  for (Setting& setting : settings_of(o.frames)) settings.push_back(std::move(setting));
   return settings;
+}
+
+/// Warns of settings for FROC when it is not among the metrics.
+void warn_of_settings_of_froc(const EvaluateOptions& options, const EvaluateDetectionOptions& o, Progress& progress) {
+  if (is_chosen_metric(o.metric_keys, "froc")) return;
+  for (const GivenSetting& given : options.task.given)
+    if (given.name.starts_with("froc-"))
+      progress.warn("[evaluate] {" + given.name +
+                    "} has no effect: it is for the metric froc, which {metrics} does not "
+                    "have");
+}
+
+/// Returns the twelve numbers, and four of them class by class.
+std::string coco_text(const DetectionReport& r) {
+  std::vector<std::vector<std::string>> rows = {{"", "value"}};
+  for (std::size_t i = 0; i < kCocoNumbers; ++i) rows.push_back({coco_names()[i], fixed_text(r.summary[i])});
+  std::string text = text_table(rows);
+  constexpr std::size_t kShown[] = {0, 1, 2, 8};  // the numbers shown class by class, of twelve
+  rows = {{"class", "boxes"}};
+  for (const std::size_t i : kShown) rows[0].push_back(coco_names()[i]);
+  for (const auto& c : r.classes) {
+    rows.push_back({c.name, std::to_string(c.boxes)});
+    for (const std::size_t i : kShown) rows.back().push_back(fixed_text(c.summary[i]));
+  }
+  return text + text_table(rows);
 }
 
 class DetectionRow : public Task {
@@ -172,13 +198,14 @@ class DetectionRow : public Task {
     EvaluateDetectionOptions o = options.task.of<EvaluateDetectionOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
     o.seen = options.seen, o.formats = formats_;
+    warn_of_settings_of_froc(options, o, context.progress());
     const ProcessPlan memory = evaluating_detections_plan(o.predictions, o.references);
     require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer pictures at a time");
     const DetectionReport report = evaluate_detections(o, context.progress());
     TaskReport result{
         .json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
-    if (o.curves.empty())
+    if (o.curves.empty() && report.coco)
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{curves}",
                      (o.summary.parent_path() / "curves.csv").string()};
     return result;
@@ -204,17 +231,10 @@ class DetectionRow : public Task {
 std::shared_ptr<const Task> detection(const BoxFormats& formats) { return std::make_shared<DetectionRow>(formats); }
 
 std::string to_text(const DetectionReport& r) {
-  std::vector<std::vector<std::string>> rows = {{"", "value"}};
-  for (std::size_t i = 0; i < kCocoNumbers; ++i) rows.push_back({coco_names()[i], fixed_text(r.summary[i])});
-  std::string text = seen_text(r.seen) + text_table(rows);
-  constexpr std::size_t kShown[] = {0, 1, 2, 8};  // the numbers shown class by class, of twelve
-  rows = {{"class", "boxes"}};
-  for (const std::size_t i : kShown) rows[0].push_back(coco_names()[i]);
-  for (const auto& c : r.classes) {
-    rows.push_back({c.name, std::to_string(c.boxes)});
-    for (const std::size_t i : kShown) rows.back().push_back(fixed_text(c.summary[i]));
-  }
-  text += text_table(rows);
+  std::string text = seen_text(r.seen) + (r.coco ? coco_text(r) : "");
+  std::vector<std::string> classes;
+  for (const ClassDetectionScores& one : r.classes) classes.push_back(one.name);
+  if (r.froc) text += froc_text(*r.froc, classes);
   return text + std::to_string(r.images) + " images, " + std::to_string(r.boxes) + " boxes, " +
          std::to_string(r.detections) + " detections; " + std::to_string(r.failures.size()) + " entries left out\n";
 }

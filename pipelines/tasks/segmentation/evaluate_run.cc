@@ -36,6 +36,10 @@ class VolumeEvaluation : public RunEvaluation {
       throw Error(ErrorKind::kConfig, "[evaluate] the run's model has " + std::to_string(config_.classes) +
                                           " classes, but " + options.work.string() + " has " +
                                           std::to_string(dataset_.plan.classes()));
+    if (config_.channels != std::ssize(dataset_.plan.channels))
+      throw Error(ErrorKind::kConfig, "[evaluate] the run's model reads " + std::to_string(config_.channels) +
+                                          " channels, but " + options.work.string() + " has " +
+                                          std::to_string(dataset_.plan.channels.size()));
     if (nlohmann::json(to_json(dataset_.plan)) != run.preparation)
       progress.warn(
           "the data were prepared otherwise than those that the run was trained on (plans.json); prepare them "
@@ -57,7 +61,8 @@ class VolumeEvaluation : public RunEvaluation {
   Shape extents(std::span<const std::size_t> cases) const override { return source_.extents(centred(cases)); }
   /// The memory of image and labels of each core's box while they are fed.
   ProcessPlan batch_plan(const Shape& extents) const override {
-    return {{MemoryPart::kFeeding, 8 * element_count(extents) + source_.mapped_bytes(extents)}};
+    return {
+        {MemoryPart::kFeeding, 4 * (config_.channels + 1) * element_count(extents) + source_.mapped_bytes(extents)}};
   }
   void load(std::span<const std::size_t> cases, std::int64_t, std::int64_t, WorkerPool&) override {
     batch_ = centred(cases);

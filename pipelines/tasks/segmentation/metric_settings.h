@@ -9,7 +9,7 @@
 
 namespace voxshard {
 
-/// Returns the rows, bound to `options`: metrics, tolerance-mm, surface-convention and empty.
+/// Returns the rows, bound to `options`: metrics, tolerance-mm, surface-convention, empty and region.
 std::vector<Setting> metric_settings(EvaluateLabelsOptions& options);
 
 }  // namespace voxshard

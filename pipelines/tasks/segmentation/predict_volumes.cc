@@ -11,45 +11,21 @@
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
+#include "pipelines/tasks/segmentation/dataset/dataset_source.h"
+#include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
+#include "pipelines/tasks/segmentation/dataset/source_case.h"
+#include "pipelines/tasks/segmentation/find_images.h"
+#include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
+#include "pipelines/tasks/segmentation/volume_reading.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Returns the case of an image file: "liver_03_0000.nii.gz" -> "liver_03".
-std::string case_id(const fs::path& path, const VolumeFormats& formats) {
-  constexpr std::string_view kChannel = "_0000";
-  const std::string name = volume_stem(path, formats).value_or(path.filename().string());
-  return name.ends_with(kChannel) ? name.substr(0, name.size() - kChannel.size()) : name;
-}
-
-std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& formats, Progress& progress) {
-  if (is_volume_address(input, formats)) return {input};
-  if (!fs::exists(input))
-    throw Error(ErrorKind::kInput,
-                "[predict] " + input.string() + " does not exist; give an image or a folder of images");
-  if (!fs::is_directory(input)) return {input};
-  std::vector<fs::path> images;
-  for (const auto& entry : fs::directory_iterator(input))
-    if (volume_id(entry.path(), formats)) images.push_back(entry.path());
-  if (images.empty()) {
-    const FoundVolumes found = find_volumes(input, formats);
-    for (const FoundVolume& volume : found.volumes) images.push_back(volume.path);
-    if (!found.left_out.empty()) progress.log("left out: " + found.left_out);
-  } else if (const std::string beside = series_beside(input, formats); !beside.empty()) {
-    progress.warn("left out: " + beside);
-  }
-  std::sort(images.begin(), images.end());
-  if (images.empty())
-    throw Error(ErrorKind::kNoCase,
-                "[predict] " + input.string() + " holds no " + volume_endings(formats) + " image and no DICOM series");
-  return images;
-}
 
 /// Returns the suggested next command: evaluate when labels lie beside the images as in nnU-Net's folders, else info.
 std::vector<std::string> next_command(const PredictOptions& o) {
@@ -70,61 +46,66 @@ std::vector<std::string> next_command(const PredictOptions& o) {
 
 class VolumePrediction : public Prediction {
  public:
-  VolumePrediction(PredictionBatch& batch, std::vector<fs::path> images, OutputFolder& folder)
+  VolumePrediction(PredictionBatch& batch, const std::vector<fs::path>& images, OutputFolder& folder)
       : b_(batch),
         o_(batch.options),
         folder_(folder),
         spec_(batch.run.spec),
         made_with_(prediction_hash(o_, batch.run.file)),
-        images_(std::move(images)) {
+        secret_(secret_for_ids(batch.options.task.of<VolumeReading>().id_salt, batch.progress)) {
     try {
       plan_ = plan_from_json(batch.run.preparation);
     } catch (const Error& e) {
       throw Error(ErrorKind::kCheckpoint, batch.run.file.string() + ": " + e.what());
     }
-    keep_wanted(
-        images_, {batch.run.trained_on, o_.held_out, batch.report.seen, batch.context.pool(), batch.progress},
-        [&](const fs::path& image) { return HashedCase{.name = id_of(image), .files = files_of_volume(image)}; });
+    take_cases(images);
+    keep_wanted(cases_, {batch.run.trained_on, o_.held_out, batch.report.seen, batch.context.pool(), batch.progress},
+                [&](const InputCase& item) { return HashedCase{.name = item.id, .files = files_of_case(item)}; });
   }
 
   PredictionWords words() const override { return {.inputs = "images", .one = "case "}; }
 
   std::vector<std::string> names() const override {
     std::vector<std::string> ids;
-    for (const fs::path& image : images_) ids.push_back(id_of(image));
+    for (const InputCase& item : cases_) ids.push_back(item.id);
     return ids;
   }
 
   std::vector<PredictionTurn> turns() const override {
     std::vector<PredictionTurn> turns;
-    for (std::size_t i = 0; i < images_.size(); ++i) turns.push_back({planned_extents(images_[i]), {i}});
+    for (std::size_t i = 0; i < cases_.size(); ++i) turns.push_back({planned_extents(cases_[i]), {i}});
     return turns;
   }
 
   void begin() override {
     const std::vector<std::string> ids = names();
     folder_.start({.options = made_with_, .parts = {ids.begin(), ids.end()}, .resume = true, .protect = true});
+    if (secret_) write_case_names(o_.output, names_);
   }
 
   /// Predicts and writes one image. Errors: Stopped, before anything of this image is written.
   void predict(const PredictionTurn& turn) override {
+    hiding_paths(case_of(cases_[turn.inputs.front()]), [&] { predict_one(turn); });
+  }
+
+  void predict_one(const PredictionTurn& turn) {
     const Stopwatch watch;
     const std::size_t i = turn.inputs.front();
-    const fs::path& path = images_[i];
-    const std::string id = id_of(path);
+    const InputCase& item = cases_[i];
+    const std::string& id = item.id;
     if (!seen_.insert(id).second)
       return b_.fail(i, "E_DUPLICATE",
-                     "[predict] " + path.string() +
+                     "[predict] " + (secret_ ? "it" : item.images.front().string()) +
                          " would overwrite the prediction of another image of the same name; rename it");
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
-    const ProcessPlan plan = plan_that_fits(path);
-    const std::string data = made_of(path);
+    const ProcessPlan plan = plan_that_fits(item);
+    const std::string data = made_of(item);
     if (folder_.holds(id, data)) {
       ++b_.report.kept;
       return b_.done(i, file, 0);
     }
     b_.takes(plan);
-    const Volume restored = labels_of(path);
+    const Volume restored = labels_of(item);
     folder_.begin(id, {file.filename().string()});
     write_volume(file, restored, DiskType::kU8, o_.formats);
     folder_.commit(id, data);
@@ -132,7 +113,7 @@ class VolumePrediction : public Prediction {
   }
 
   /// Drops the earlier prediction of an image that failed now.
-  void drop(std::size_t i) override { folder_.drop(id_of(images_[i])); }
+  void drop(std::size_t i) override { folder_.drop(cases_[i].id); }
 
   void list_failures() override {
     write_quarantine(o_.output, left_out(b_.report));
@@ -146,56 +127,105 @@ class VolumePrediction : public Prediction {
   }
 
  private:
-  std::string id_of(const fs::path& image) const { return case_id(image, o_.formats); }
+  Case case_of(const InputCase& item) const {
+    return {.id = item.id, .images = item.images, .label = {}, .anonymous = secret_.has_value()};
+  }
+
+  /// Gives the cases ids that are made with the secret, and takes the names of files out of what is wrong with them.
+  void hide_names(InputCases& found) {
+    names_ = read_case_names(o_.output);
+    for (InputCase& item : found.cases) {
+      const std::string id = salted_id(*secret_, item.id);
+      names_[id] = {.name = item.id, .files = item.images};
+      item.id = id;
+    }
+    for (CaseFailure& failure : found.failures) {
+      const std::string id = salted_id(*secret_, failure.id);
+      names_[id] = {.name = failure.id, .files = {}};
+      failure.id = id, failure.message = "[predict] one of its channels is missing";
+    }
+  }
+
+  /// Groups the images into cases; a case without one of its channels is left out.
+  void take_cases(const std::vector<fs::path>& images) {
+    InputCases found = cases_of_images(images, plan_.channels, o_.formats);
+    if (found.left_out > 0)
+      b_.progress.warn("left out: " + std::to_string(found.left_out) + " files of channels behind the " +
+                       std::to_string(plan_.channels.size()) + " of the run");
+    if (found.further > 0)
+      b_.progress.warn(std::to_string(found.further) +
+                       " images are named like further channels of others, but the run reads one channel: each is "
+                       "predicted as an image of its own");
+    if (secret_) hide_names(found);
+    b_.list(found.failures);
+    cases_ = std::move(found.cases);
+  }
 
   Shape extents_of(const VolumeInfo& info) const {
     return prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.multiple());
   }
 
-  /// Returns the extents from the header; empty for an image that cannot be read or is too large: predict() reports
+  /// Returns the extents from the headers; empty for an image that cannot be read or is too large: predict() reports
   /// why.
-  Shape planned_extents(const fs::path& image) const {
+  Shape planned_extents(const InputCase& item) const {
+    Shape extents;
     try {
-      const VolumeInfo info = read_volume_info(image, o_.formats);
-      if (!info.readable) return {};
-      static_cast<void>(
-          predicting_plan(info, image, plan_, {.held = base_plan(b_.context.base_bytes())}, o_.formats.limits));
-      return extents_of(info);
+      for (const fs::path& image : item.images) {
+        const VolumeInfo info = read_volume_info(image, o_.formats);
+        if (!info.readable) return {};
+        static_cast<void>(
+            predicting_plan(info, image, plan_, {.held = base_plan(b_.context.base_bytes())}, o_.formats.limits));
+        if (extents.axes() == 0) extents = extents_of(info);
+      }
     } catch (const Error&) {
       return {};
     }
+    return extents;
   }
 
-  /// Returns the memory plan of an image from its header. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
-  ProcessPlan plan_that_fits(const fs::path& path) {
-    const VolumeInfo info = read_volume_info(path, o_.formats);
-    if (!info.readable) return {};  // reading reports why
-    const Shape extents = extents_of(info);
-    b_.require_planned(extents);
-    const ProcessPlan plan = predicting_plan(
-        info, path, plan_, {.held = b_.planned().held, .cores = b_.planned().cores(extents)}, o_.formats.limits);
-    if (!info.warning.empty()) b_.progress.warn("case " + id_of(path) + ": " + info.warning);
+  /// Returns the memory plan of a case from its headers. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
+  ProcessPlan plan_that_fits(const InputCase& item) {
+    ProcessPlan plan;
+    for (const fs::path& path : item.images) {
+      const VolumeInfo info = read_volume_info(path, o_.formats);
+      if (!info.readable) return {};  // reading reports why
+      const Shape extents = extents_of(info);
+      if (&path == &item.images.front()) b_.require_planned(extents);
+      const ProcessPlan one = predicting_plan(
+          info, path, plan_, {.held = b_.planned().held, .cores = b_.planned().cores(extents)}, o_.formats.limits);
+      plan = widest(plan, one);
+      if (!info.warning.empty()) b_.progress.warn("case " + item.id + ": " + info.warning);
+    }
     return plan;
   }
 
-  /// Returns the label map on the grid of the file. Each volume is released when the next one is made, and the core set
-  /// as soon as it is not needed: the memory plan counts on that.
-  Volume labels_of(const fs::path& path) {
-    Volume ct = read_image(path, o_.formats);
-    throw_if_stopped(b_.progress);
-    PreparedImage prepared = prepare_image(std::move(ct), plan_);
-    VolumeVoxels image = voxels_of(prepared.image.voxels);
-    image.done = [&] { prepared.image.voxels = {}; };
-    Volume labels{prepared.image.geometry, predict_volume(b_.session(), image, air_value(plan_), spec_.multiple())};
+  /// Returns the label map on the grid of the files. Each volume is released when the next one is made, and the core
+  /// set as soon as it is not needed: the memory plan counts on that.
+  Volume labels_of(const InputCase& item) {
+    Geometry original, grid;
+    std::optional<Box> crop;  // of nnU-Net's convention, which has one channel
+    std::vector<Tensor> channels;
+    for (std::size_t c = 0; c < item.images.size(); ++c) {
+      Volume volume = read_image(item.images[c], o_.formats);
+      throw_if_stopped(b_.progress);
+      if (c == 0) original = volume.geometry;
+      require_same_channels(original, volume.geometry, item.images[c].filename().string());
+      PreparedImage prepared = prepare_image(std::move(volume), plan_.of_channel(c));
+      grid = prepared.image.geometry, crop = prepared.crop;
+      channels.push_back(std::move(prepared.image.voxels));
+    }
+    VolumeVoxels image = voxels_of(channels, air_values(plan_));
+    image.done = [&] { channels.clear(); };
+    Volume labels{grid, predict_volume(b_.session(), image, spec_.multiple())};
     b_.session().release();
-    return restore_label(std::move(labels), prepared.original, plan_);
+    return restore_label(std::move(labels), original, plan_, crop);
   }
 
-  /// Returns a hash of the image, the program version and the partition, by which a later call knows that it may keep
-  /// the prediction.
-  std::string made_of(const fs::path& path) const {
+  /// Returns a hash of the case's files, the program version and the partition, by which a later call knows that it may
+  /// keep the prediction.
+  std::string made_of(const InputCase& item) const {
     std::string text = std::string(VOXSHARD_VERSION) + " " + to_string(spec_.cut.mesh.partition);
-    for (const fs::path& file : files_of_volume(path)) text += " " + file_hash(file);
+    for (const fs::path& file : files_of_case(item)) text += " " + file_hash(file);
     return content_hash(text);
   }
 
@@ -205,8 +235,10 @@ class VolumePrediction : public Prediction {
   ModelSpec spec_;
   std::string made_with_;  // hash
   PreparePlan plan_;
-  std::vector<fs::path> images_;
-  std::set<std::string> seen_;  // case ids
+  std::vector<InputCase> cases_;
+  std::optional<Secret> secret_;  // with which ids are made
+  CaseNames names_;               // then
+  std::set<std::string> seen_;    // case ids
 };
 
 }  // namespace
@@ -219,9 +251,10 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, con
                     "give a folder");
   std::optional<OutputFolder> folder;
   return run_prediction(options, std::move(run), volume_work(), context, [&](PredictionBatch& batch) {
-    auto images = find_images(options.input, options.formats, context.progress());
+    auto images =
+        find_images(options.input, options.formats, options.task.of<VolumeReading>().best_series, context.progress());
     folder.emplace(FolderUse{.folder = options.output, .command = "predict", .inputs = {options.input, options.run}});
-    return std::make_unique<VolumePrediction>(batch, std::move(images), *folder);
+    return std::make_unique<VolumePrediction>(batch, images, *folder);
   });
 }
 

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 
+#include "io/files/channel_address.h"
+#include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/segmentation/checks/check_dataset.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
+#include "pipelines/tasks/segmentation/dataset_info.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/metric_settings.h"
@@ -22,6 +25,12 @@ using Json = nlohmann::ordered_json;
 
 std::vector<Setting> prepare_settings(PrepareOptions& o) {
   std::vector<Setting> settings = {
+      {.name = "convention",
+       .help = "Whose numbers: voxshard, or nnunet: its foreground sample, crop to nonzero, target spacing (for "
+               "{spacing} median), cubic splines for images and linear masks for labels; {orientation} is then keep "
+               "unless given, {clip} and {normalise} window are not allowed",
+       .value = named(o.convention, convention_names()),
+       .choices = convention_names()},
       {"spacing", "X,Y,Z in mm of the oriented volume, median or keep", "", &o.spacing},
       {"orientation", "Three letters, where x, y, z grow, or keep", "", &o.orientation},
       {"clip", "LOW,HIGH in HU; default: the foreground's 0.5 and 99.5 percentiles (ct), -160,240 (window)", "",
@@ -31,10 +40,24 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
        }},
       {.name = "normalise",
        .help = "ct: mean and std of the foreground; zscore: of each image; window: {clip} onto -1..1; none; default: "
-               "ct for a channel called CT, else zscore",
+               "ct for a channel called CT, else zscore; of several channels, ct, window and {clip} are for CT",
        .value = [&o](const std::string& text) { o.normalise = normalise_from_name(text); },
        .choices = {"ct", "zscore", "window", "none"}}};
+  for (Setting& setting : source_settings(o.source)) settings.push_back(std::move(setting));
   for (Setting& setting : limit_settings(o.formats.limits)) settings.push_back(std::move(setting));
+  settings.push_back(irregular_setting(o.irregular));
+  return settings;
+}
+
+/// What check reads: where the cases come from, and limits.
+struct CheckReading {
+  DatasetSource source;
+  VolumeLimits limits;
+};
+
+std::vector<Setting> check_settings(CheckReading& o) {
+  std::vector<Setting> settings = source_settings(o.source);
+  for (Setting& setting : limit_settings(o.limits)) settings.push_back(std::move(setting));
   return settings;
 }
 
@@ -119,7 +142,7 @@ class Segmentation : public Task {
     return {.demo_cases = "12 volumes",
             .demo_test_cases = "4 volumes",
             .training_data = "Folder that voxshard prepare wrote",
-            .inputs = "An image, a folder of images, or a DICOM file, series or folder of series",
+            .inputs = "An image, a folder of images, a DICOM file, series or folder of series, or a zip or tar of one",
             .outputs = "Folder to write label maps to",
             .predicted = "predictions",
             .predictions = "Folder of predicted label maps, or one",
@@ -132,7 +155,7 @@ class Segmentation : public Task {
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
     if (command == TaskCommand::kPrepare) return prepare_settings(options.of<PrepareOptions>());
-    if (command == TaskCommand::kCheck) return limit_settings(options.of<VolumeLimits>());
+    if (command == TaskCommand::kCheck) return check_settings(options.of<CheckReading>());
     if (command == TaskCommand::kPredict) return prediction_settings(options.of<VolumeReading>());
     if (command == TaskCommand::kTrain) return training_settings(options.of<VolumeTaskOptions>());
     if (command == TaskCommand::kEvaluate)
@@ -150,30 +173,9 @@ class Segmentation : public Task {
       return false;
     const Dataset set = read_any_dataset(path);
     FolderInfo folder{.path = path};
-    std::vector<fs::path> images;
-    for (const auto* cases : {&set.training, &set.test})
-      for (const auto& c : *cases) images.insert(images.end(), c.images.begin(), c.images.end());
-    folder.dataset = {{"name", set.name},
-                      {"kind", set.kind},
-                      {"channels", set.channels},
-                      {"labels", set.label_names},
-                      {"training", set.training.size()},
-                      {"test", set.test.size()},
-                      {"problems", Json::array()}};
-    for (const auto& p : set.problems) {
-      folder.dataset["problems"].push_back({{"case", p.id}, {"reason", p.reason}});
-      report.failures.push_back({p.id, p.code, p.reason});
-    }
-    folder.dataset_text = "  " + set.kind + " data set \"" + set.name + "\": " + std::to_string(set.training.size()) +
-                          " training, " + std::to_string(set.test.size()) + " test cases\n  classes:";
-    for (std::size_t c = 0; c < set.label_names.size(); ++c)
-      folder.dataset_text += " " + std::to_string(c) + " " + set.label_names[c];
-    if (set.ignore_label) {
-      folder.dataset["ignore_label"] = *set.ignore_label;
-      folder.dataset_text += ", " + std::to_string(*set.ignore_label) + " is ignored";
-    }
-    folder.dataset_text += "\n";
-    add_volumes(folder, images, options, report.failures);
+    describe_dataset(set, folder);
+    for (const auto& p : set.problems) report.failures.push_back({p.id, p.code, p.reason});
+    add_volumes(folder, images_of(set), options, report.failures);
     report.folders.add(folder);
     if (report.next.empty() && !set.training.empty()) report.next = {"prepare", path.string(), "{output}", "work"};
     return true;
@@ -184,12 +186,17 @@ class Segmentation : public Task {
   TaskReport check(const CheckRequest& request, const RunContext& context) const override {
     CheckDatasetOptions o{
         .dataset = request.dataset, .deep = request.deep, .output = request.output, .csv = request.csv};
-    o.formats.limits = request.task.of<VolumeLimits>();
+    const auto& reading = request.task.of<CheckReading>();
+    o.source = reading.source, o.source.folder = request.dataset;
+    o.formats.limits = reading.limits;
     o.formats.limits.memory_bytes = context.left_bytes();
     const CheckReport report = check_dataset(o, context);
     TaskReport result{
         .json = to_json(report), .text = to_text(report), .partial = !report.findings.empty(), .memory = report.memory};
-    if (!o.deep) result.next = {"check", o.dataset.string(), "{deep}"};
+    if (!o.deep) {
+      result.next = words_of(o.source);
+      result.next.insert(result.next.begin(), "check"), result.next.emplace_back("{deep}");
+    }
     return result;
   }
 
@@ -199,6 +206,11 @@ class Segmentation : public Task {
     PrepareOptions o = request.task.of<PrepareOptions>();
     o.dataset = request.dataset, o.work = request.work;
     o.seed = request.seed, o.resume = request.resume;
+    if (o.irregular != IrregularSlices::kReject) o.formats.rows = volume_formats_with(o.irregular).rows;
+    const auto& given = request.task.given;
+    const bool oriented =
+        std::any_of(given.begin(), given.end(), [](const GivenSetting& one) { return one.name == "orientation"; });
+    if (o.convention == Convention::kNnunet && !oriented) o.orientation = "keep";  // nnU-Net does not reorient
     o.formats.limits.memory_bytes = context.left_bytes();
     const PrepareReport report = prepare_dataset(o, context);
     return {.json = to_json(report),
@@ -278,21 +290,16 @@ std::shared_ptr<const Task> segmentation(const OverlapMetrics& metrics) {
 }
 
 std::string to_text(const PrepareReport& r) {
-  const PreparePlan& p = r.plan;
-  std::string text =
-      "orientation " + p.orientation + ", spacing " +
-      (p.spacing_mm ? joined_text(p.spacing_mm->data(), 3, 4) + " mm" : std::string("as it is")) +
-      (p.clip_hu ? ", HU " + fixed_text(p.clip_hu->low, 0) + " to " + fixed_text(p.clip_hu->high, 0) : "") +
-      ", normalised by " + normalise_name(p.normalise);
-  if (p.normalise == Normalise::kCt)
-    text += " (mean " + fixed_text(p.mean_hu, 1) + ", std " + fixed_text(p.std_hu, 1) + " HU)";
-  text += "\n" + std::to_string(r.prepared) + " prepared, " + std::to_string(r.skipped) + " finished before, " +
-          std::to_string(r.failures.size()) + " quarantined";
+  std::string text = to_text(r.plan) + "\n" + std::to_string(r.prepared) + " prepared, " + std::to_string(r.skipped) +
+                     " finished before, " + std::to_string(r.failures.size()) + " quarantined";
   if (!r.failures.empty()) text += " (see " + (r.work / "quarantine.csv").string() + ")";
   if (!r.warnings.empty())
     text += ", " + std::to_string(r.warnings.size()) + " warnings (see " + (r.work / "run.json").string() + ")";
-  return text + " in " + duration_text(r.seconds) +
-         (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
+  text += " in " + duration_text(r.seconds) + (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
+  if (r.ids != "names")
+    text += "ids of cases are " + std::string(r.ids == "salted" ? "made with {id-salt}" : "numbers") + "; " +
+            (r.work / kCaseNamesFile).string() + ", for its owner's eyes alone, leads from them to the files\n";
+  return text + to_text(r.coverage);
 }
 
 }  // namespace voxshard

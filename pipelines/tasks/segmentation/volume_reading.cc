@@ -16,14 +16,29 @@ std::vector<Setting> limit_settings(VolumeLimits& limits) {
            {{1, 1e6}}}};
 }
 
+Setting irregular_setting(IrregularSlices& irregular) {
+  return {
+      .name = "irregular-slices",
+      .help =
+          "Slices of a DICOM series that are missing, unevenly spaced or tilted, and sheared axes of a file: reject, "
+          "which lists it with the numbers, or resample, on an upright regular grid",
+      .value = named(irregular, {"reject", "resample"}),
+      .choices = {"reject", "resample"}};
+}
+
 std::vector<Setting> prediction_settings(VolumeReading& o) {
   std::vector<Setting> settings = limit_settings(o.limits);
-  settings.push_back({.name = "irregular-slices",
+  settings.push_back(irregular_setting(o.irregular));
+  settings.push_back({.name = "series",
                       .help =
-                          "Slices of a DICOM series that are missing, unevenly spaced or tilted: reject, which lists "
-                          "the series with the numbers, or resample, on an upright regular grid",
-                      .value = named(o.irregular, {"reject", "resample"}),
-                      .choices = {"reject", "resample"}});
+                          "Of a study: all of its DICOM series, or best, of several reconstructions of a scan the one "
+                          "with the thinnest slices, of these the one with the softest kernel",
+                      .value = [&o](const std::string& text) { o.best_series = text == "best"; },
+                      .choices = {"all", "best"}});
+  settings.push_back({"id-salt",
+                      "File of a secret, 16 bytes or more: label maps are named by hashes that only its holder can "
+                      "make, as prepare names cases with it; case_paths.json leads back to the images",
+                      "", &o.id_salt});
   return settings;
 }
 

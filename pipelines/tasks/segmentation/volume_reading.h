@@ -14,10 +14,14 @@ namespace voxshard {
 struct VolumeReading {
   VolumeLimits limits;
   IrregularSlices irregular = IrregularSlices::kReject;
+  bool best_series = false;       // of several reconstructions of a scan only the best (io/dicom/best_reconstruction.h)
+  std::filesystem::path id_salt;  // file of a secret that ids of cases are made with; empty: ids are names
 };
 
 /// Returns the settings of the limits, the same for check, prepare and predict.
 std::vector<Setting> limit_settings(VolumeLimits& limits);
+/// Returns the setting that says what becomes of irregular slices and sheared axes.
+Setting irregular_setting(IrregularSlices& irregular);
 std::vector<Setting> prediction_settings(VolumeReading& reading);
 
 }  // namespace voxshard

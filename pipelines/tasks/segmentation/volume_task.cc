@@ -66,6 +66,7 @@ class VolumeTask : public TrainingTask {
                                                              : folds_as_kept(dataset_, options.kept)),
         split_(choose_split(dataset_, folds_, options.fold)),
         source_(dataset_, indices(dataset_, split_.train), options.sampling) {
+    require_background();
     if (options.kept.empty()) return;
     std::vector<std::string> known;
     for (const PreparedCase& item : dataset_.cases) known.push_back(item.id);
@@ -81,9 +82,6 @@ class VolumeTask : public TrainingTask {
       throw Error(ErrorKind::kConfig, "[train] only unet3d trains on volumes, got " + spec.model_name() +
                                           "; for pictures use {model} retinanet");
     const auto channels = static_cast<std::int64_t>(dataset_.plan.channels.size());
-    if (channels != 1)
-      throw Error(ErrorKind::kConfig,
-                  "[train] the data set has " + std::to_string(channels) + " channels; one (CT) is supported");
     spec.set("classes", dataset_.plan.classes());
     spec.set("channels", channels);
   }
@@ -116,8 +114,10 @@ class VolumeTask : public TrainingTask {
     for (const auto& [role, ids] : {std::pair("train/", &split_.train), std::pair("validate/", &split_.val)})
       for (std::size_t index : indices(dataset_, *ids)) {
         const PreparedCase& item = dataset_.cases[index];
+        std::vector<fs::path> files = item.images;
+        files.insert(files.end(), {item.label, item.foreground});
         cases.push_back({.name = role + item.id,
-                         .files = {item.image, item.label, item.foreground},
+                         .files = std::move(files),
                          .known = resumes ? std::map<fs::path, std::string>() : item.hashes,
                          .trains = ids == &split_.train});
       }
@@ -193,6 +193,17 @@ class VolumeTask : public TrainingTask {
   }
 
  private:
+  /// Throws kConfig when no case that trains has every class annotated: the background of all of them is ignored, and
+  /// nothing teaches it.
+  void require_background() const {
+    const std::vector<std::size_t> trained = indices(dataset_, split_.train);
+    if (std::ranges::any_of(trained, [&](std::size_t i) { return !dataset_.cases[i].annotated; })) return;
+    throw Error(ErrorKind::kConfig,
+                "[train] in none of the " + std::to_string(trained.size()) +
+                    " cases that train was every class annotated (key annotated of dataset.json), so that nothing "
+                    "teaches the background; prepare again without the rare classes, or contour them in some cases");
+  }
+
   /// True when a flipped axis may run from left to right. Letters of the orientation are those of x, y, z, while flips
   /// are listed for D, H, W: letter a belongs to flip 2 - a. Where orientations were kept, any axis may run left to
   /// right.

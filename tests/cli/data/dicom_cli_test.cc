@@ -1,48 +1,22 @@
 // DICOM on the command line: listed, converted, predicted on its own grid, refused by its numbers, and without a trace
 // of who it is.
-#include <cmath>
-
+#include "tests/cli/data/planted_scan.h"
 #include "tests/cli/trained_cli.h"
-#include "tests/io/dicom_files.h"
+#include "tests/io/structure_files.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-using testing::Not;
-
-constexpr const char* kPlantedName = "Planted^Person";
-constexpr const char* kPlantedStudy = "1.2.840.99.77.1";
-constexpr const char* kPlantedSeries = "1.2.840.99.77.2";
 
 class DicomCli : public TrainedCli {
  protected:
   /// Writes 32 slices of 48 x 48 pixels of 2 mm, 3 mm apart, without those of `missing`: a bright ball in air.
   std::string write_scan(const std::vector<int>& missing = {}) const {
-    const fs::path folder = fs::path(scratch_ / "study") / "ct";
-    fs::create_directories(folder);
-    for (int z = 0; z < 32; ++z) {
-      if (std::find(missing.begin(), missing.end(), z) != missing.end()) continue;
-      DicomSpec spec{.instance = std::string(kPlantedSeries) + "." + std::to_string(z),
-                     .study = kPlantedStudy,
-                     .series = kPlantedSeries};
-      spec.patient = kPlantedName, spec.rows = spec.columns = 48, spec.pixel_spacing = "2\\2";
-      spec.position = {{-48, -40, 3.0 * z}}, spec.intercept = "-1000";
-      std::vector<std::int16_t> pixels;
-      for (int y = 0; y < 48; ++y)
-        for (int x = 0; x < 48; ++x) pixels.push_back(std::hypot(x - 24, y - 24, 1.5 * (z - 16)) < 15 ? 1040 : 0);
-      const std::string bytes = dicom_bytes(spec, pixels);
-      std::ofstream(folder / ("IM" + std::to_string(100 - z)), std::ios::binary) << bytes;
-    }
+    write_planted_scan(fs::path(scratch_ / "study") / "ct", {.missing = missing});
     return fs::path(scratch_ / "study").string();
   }
-  /// Expects nothing of the header's identity in a text.
-  static void expect_nobody(const std::string& text) {
-    for (const char* planted : {kPlantedName, "Planted", kPlantedStudy, kPlantedSeries})
-      EXPECT_THAT(text, Not(HasSubstr(planted)));
-  }
-  static void expect_nobody(const CommandResult& r) { expect_nobody(r.out), expect_nobody(r.err); }
   static nlohmann::json only_series(const std::string& study) {
     const CommandResult r = run_voxshard("info " + study + " --json");
     EXPECT_EQ(r.exit_code, 0) << r.err;
@@ -64,6 +38,29 @@ TEST_F(DicomCli, AStudyIsListedAndConverted) {
   for (const char* key : {"size", "spacing_mm", "origin_mm", "direction", "orientation"})
     EXPECT_EQ(written.at(key), series.at(key)) << key;
   expect_nobody(file_text(nifti));
+}
+
+TEST_F(DicomCli, ATreeBecomesTestImagesOfNnUNetWithoutATraceOfWhoItIs) {
+  const std::string study = write_scan({9, 10}), output = scratch_ / "nnunet";
+  const std::string convert = "convert " + study + " -o " + output + " --to nnunet --provenance";
+  EXPECT_EQ(run_voxshard(convert).exit_code, 4) << "the only series has a gap";
+  const CommandResult r = run_voxshard(convert + " --irregular-slices resample");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  expect_nobody(r);
+  int images = 0;
+  for (const auto& file : fs::recursive_directory_iterator(output)) {
+    expect_nobody(file.path().filename().string());
+    if (!file.is_regular_file()) continue;
+    expect_nobody(file_text(file.path()));
+    if (!file.path().string().ends_with("_0000.json")) continue;
+    ++images;
+    const nlohmann::json json = nlohmann::json::parse(file_text(file.path()));
+    EXPECT_EQ(json.at("source").at("format"), "DICOM");
+    EXPECT_EQ(json.at("source").at("files"), 30);
+    EXPECT_EQ(json.at("repaired").at("resampled"), true);
+  }
+  EXPECT_EQ(images, 1);
+  EXPECT_EQ(nlohmann::json::parse(file_text(output + "/dataset.json")).at("channel_names").at("0"), "CT");
 }
 
 TEST_F(DicomCli, APredictionHasTheSeriesOwnGridAndTheNameOfItsId) {
@@ -99,6 +96,33 @@ TEST_F(DicomCli, LabelMapsGoToAFolderAndNotToAFileOfThatName) {
   EXPECT_FALSE(fs::exists(output));
 }
 
+TEST_F(DicomCli, PixelsOfTwelveBitsAreDecodedWithoutAWordOfTheDecoder) {
+  const char* root = std::getenv("VOXSHARD_TEST_DATA");
+  const fs::path folder = fs::path(root == nullptr ? "" : root) / "dicom_tricky/cornerstone3D";
+  if (!fs::exists(folder)) GTEST_SKIP() << "VOXSHARD_TEST_DATA is not set, or has no dicom_tricky";
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(".51.dcm") || path.find("CT") == std::string::npos) continue;
+    const CommandResult r = run_voxshard("convert " + path + " -o " + (scratch_ / "twelve.nii") + " -q");
+    EXPECT_EQ(r.exit_code, 0) << path;
+    EXPECT_EQ(r.err, "") << path;
+    ++files;
+  }
+  EXPECT_GE(files, 2);
+}
+
+TEST_F(DicomCli, ExplainDrawsASeriesAsItsSample) {
+  const std::string study = write_scan(), drawn = scratch_ / "tiles.png";
+  for (const std::string& sample : {study, only_series(study).at("path").get<std::string>()}) {
+    const CommandResult r = run_voxshard("explain --partition 1x2x1x1x1 --base-filters 2 --depth 3 --draw " + drawn +
+                                         " --sample '" + sample + "'");
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    expect_nobody(r);
+    EXPECT_EQ(file_text(drawn).substr(1, 3), "PNG");
+  }
+}
+
 TEST_F(DicomCli, AGapIsRefusedWithItsPlaceAndResampledWhenAskedFor) {
   const std::string study = write_scan({9, 10}), output = scratch_ / "predictions";
   const std::string predict = "predict " + run() + " " + study + " -o " + output;
@@ -116,6 +140,102 @@ TEST_F(DicomCli, AGapIsRefusedWithItsPlaceAndResampledWhenAskedFor) {
   EXPECT_EQ(run_voxshard("convert " + study + " -o " + nifti + " --irregular-slices resample").exit_code, 0);
   EXPECT_EQ(run_voxshard("info " + nifti + " --json").json().at("files").at(0).at("size"),
             nlohmann::json({48, 48, 32}));
+}
+
+class StructuresCli : public DicomCli {
+ protected:
+  /// Writes a structure set on the scan: a square of 10 x 10 pixels on slices 4 to 6 at the image's left, and two more.
+  std::string write_structures(const std::string& frame_of_reference = "1.2.3.9") const {
+    RoiSpec parotid{.number = 3, .name = "Parotis links", .frame_of_reference = frame_of_reference};
+    for (int z = 4; z < 7; ++z) parotid.contours.push_back({.points = square({9, -21, 3.0 * z}, 20)});
+    const RoiSpec couch{.number = 9, .name = "Couch", .contours = {{.points = square({-30, -30, 30}, 4)}}};
+    const RoiSpec point{.number = 5, .name = "Gl\xe4ndula", .contours = {{.points = {{1, 2, 3}}, .type = "POINT"}}};
+    const bool of_scan = frame_of_reference == "1.2.3.9";
+    StructureSetSpec spec{.character_set = "ISO_IR 100",
+                          .series = of_scan ? kPlantedSeries : "1.2.3.55",
+                          .rois = {parotid, couch, point}};
+    spec.patient = kPlantedName;
+    const std::string path = scratch_ / "RS.dcm";
+    std::ofstream(path, std::ios::binary) << structure_set_bytes(spec);
+    return path;
+  }
+  std::string write_map(const std::string& text) const {
+    std::ofstream(scratch_ / "map.toml") << text;
+    return scratch_ / "map.toml";
+  }
+};
+
+TEST_F(StructuresCli, AStructureSetIsListedByItsNames) {
+  const CommandResult r = run_voxshard("info " + write_structures());
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("RT structure set: 3 structures"));
+  EXPECT_THAT(r.out, HasSubstr("Parotis links"));
+  EXPECT_THAT(r.out, HasSubstr("Gländula"));
+  expect_nobody(r);
+  const nlohmann::json set = run_voxshard("info " + write_structures() + " --json").json().at("structure_sets").at(0);
+  EXPECT_EQ(set.at("structures").at(0).at("contours"), 3);
+  EXPECT_EQ(set.at("structures").at(2).at("left_out"), 1);
+}
+
+TEST_F(StructuresCli, ContoursBecomeALabelMapOnTheSeriesByTheMapOfNames) {
+  const std::string study = write_scan(), labels = scratch_ / "labels.nii.gz";
+  const std::string map =
+      write_map("[[class]]\nname = \"spine\"\n[[class]]\nname = \"parotid_left\"\naliases = [\"PAROTIS_LINKS\"]\n");
+  const CommandResult r = run_voxshard("convert " + write_structures() + " --like " + study + " --classes " + map +
+                                       " -o " + labels + " --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  expect_nobody(r);
+  const nlohmann::json report = r.json(), made = report.at("classes").at(0);
+  EXPECT_EQ(made.at("class"), "parotid_left");
+  EXPECT_EQ(made.at("number"), 2);
+  EXPECT_EQ(made.at("voxels"), 300);
+  EXPECT_THAT(report.at("notes").dump(), HasSubstr("W_UNMATCHED 2 structures belong to no class"));
+  const nlohmann::json written = run_voxshard("info " + labels + " --json").json().at("files").at(0);
+  EXPECT_EQ(written.at("size"), nlohmann::json({48, 48, 32}));
+  EXPECT_EQ(written.at("scalar_type"), "uint8");
+  EXPECT_EQ(written.at("origin_mm"), only_series(study).at("origin_mm"));
+}
+
+TEST_F(StructuresCli, WithoutAMapTheNumbersOfTheFileAreTheClasses) {
+  const CommandResult r =
+      run_voxshard("convert " + write_structures() + " --like " + write_scan() + " -o " + (scratch_ / "labels.nii.gz"));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("Parotis links"));
+  EXPECT_THAT(r.out, HasSubstr("W_CONTOURS 1 point or open contour of \"Gländula\""));
+  expect_nobody(r);
+}
+
+TEST_F(StructuresCli, ContoursAskForTheirImageAndRefuseAnother) {
+  const std::string study = write_scan(), output = " -o " + (scratch_ / "labels.nii.gz");
+  const CommandResult alone = run_voxshard("convert " + write_structures() + output);
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("--like"));
+  const CommandResult other = run_voxshard("convert " + write_structures("1.2.3.10") + " --like " + study + output);
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_THAT(other.err, HasSubstr("another frame of reference"));
+  EXPECT_THAT(other.err, Not(HasSubstr("1.2.3.10")));
+  const CommandResult none = run_voxshard("convert " + write_structures() + " --like " + study + " --classes " +
+                                          write_map("[[class]]\nname = \"heart\"\n") + output);
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_THAT(none.err, HasSubstr("Couch (1 case)"));
+  const CommandResult scan = run_voxshard("convert " + study + " --like " + study + output);
+  EXPECT_EQ(scan.exit_code, 2);
+  EXPECT_THAT(scan.err, HasSubstr("--like and --classes are for one DICOM segmentation"));
+}
+
+TEST_F(StructuresCli, ASegmentationIsBroughtToTheSeriesOrKeepsItsGridWithNewClasses) {
+  const std::string study = write_scan(), seg = scratch_ / "seg.dcm", labels = scratch_ / "labels.nii.gz";
+  SegmentationSpec spec{.segments = {"Liver", "Spleen"}, .spacing = {2, 2}, .rows = 3, .columns = 4, .step = "3"};
+  spec.frames = {{.segment = 2, .position = {-40, -30, 9}, .values = std::string(12, '\xff')}};
+  std::ofstream(seg, std::ios::binary) << segmentation_bytes(spec);
+  const std::string map = " --classes " + write_map("[[class]]\nname = \"spleen\"\n");
+  for (const auto& [like, size] : {std::pair(" --like " + study, nlohmann::json({48, 48, 32})),
+                                   std::pair(std::string(), nlohmann::json({4, 3, 1}))}) {
+    const CommandResult r = run_voxshard("convert " + seg + like + map + " -o " + labels + " --json");
+    ASSERT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_EQ(r.json().at("classes").at(0).at("voxels"), 12);
+    EXPECT_EQ(r.json().at("size"), size);
+  }
 }
 
 }  // namespace

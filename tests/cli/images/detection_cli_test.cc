@@ -42,6 +42,42 @@ TEST(DetectionCli, TheDemoSetScoresOneAgainstItself) {
   EXPECT_THAT(text.out, HasSubstr("kidney"));
 }
 
+TEST(DetectionCli, FrocByTheChosenRules) {
+  Folder folder("detection_froc");
+  folder.write("truth.json", R"({"images": [{"id": 1}, {"id": 2}], "categories": [{"id": 1, "name": "nodule"}],
+      "annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 20, 20]},
+                      {"image_id": 2, "category_id": 1, "bbox": [0, 0, 20, 20]}]})");
+  folder.write("found.json", R"([{"image_id": 1, "category_id": 1, "bbox": [0, 0, 20, 20], "score": 0.9},
+                                 {"image_id": 1, "category_id": 1, "bbox": [1, 0, 20, 20], "score": 0.8},
+                                 {"image_id": 2, "category_id": 1, "bbox": [12, 0, 20, 20], "score": 0.7}])");
+  const std::string words = "evaluate " + (folder / "found.json") + " " + (folder / "truth.json") + " ";
+  const auto both = run_voxshard(words + "--metrics coco,froc -o " + (folder / "scores.json") + " --froc-curves " +
+                                 (folder / "froc.csv") + " --json");
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_TRUE(both.json().contains("AP50"));
+  const auto froc = both.json().at("froc");
+  EXPECT_EQ(froc.at("sensitivity").at("0.25"), 0.5) << "IoU 0.25 hits; half of the way to (0.5, 0.5)";
+  EXPECT_EQ(froc.at("sensitivity").at("8"), 1.0);
+  EXPECT_THAT(froc.at("rule").get<std::string>(), HasSubstr("IoU >= 0.1"));
+  EXPECT_THAT(file_text(folder / "froc.csv"), HasSubstr("\nnodule,0.7,0.5,1\n"));
+  const auto luna = run_voxshard(words + "--metrics froc --froc-hit centre --froc-matching any --json").json();
+  EXPECT_EQ(luna.at("froc").at("CPM"), 0.5) << "the centre (22, 10) lies outside, further hits count nowhere";
+  EXPECT_EQ(luna.at("froc").at("sensitivity").at("0.25"), 0.5);
+  const auto text = run_voxshard(words + "--metrics froc --froc-iou 0.3");
+  EXPECT_THAT(text.out, HasSubstr("CPM"));
+  EXPECT_EQ(text.out.find("AP50"), std::string::npos);
+  EXPECT_THAT(run_voxshard(words + "--froc-iou 0.3").err, HasSubstr("--froc-iou has no effect"));
+  for (const auto& [wrong, piece] :
+       {std::pair("--metrics dice", "of detections expected some of coco,froc"),
+        std::pair("--metrics froc --curves a.csv", "--curves is for the metric coco"),
+        std::pair("--froc-curves a.csv", "--froc-curves is for the metric froc"),
+        std::pair("--froc-iou 2", "--froc-iou"), std::pair("--froc-hit box", "iou,centre,both,either")}) {
+    const auto r = run_voxshard(words + wrong);
+    EXPECT_EQ(r.exit_code, 2) << wrong << "\n" << r.err;
+    EXPECT_THAT(r.err, HasSubstr(piece)) << wrong;
+  }
+}
+
 TEST(DetectionCli, EntriesLeftOutMakeAPartialResult) {
   Folder folder("detection_partial");
   folder.write("truth.json", R"({"images": [{"id": 1}], "categories": [{"id": 1, "name": "cell"}], "annotations": [

@@ -56,12 +56,12 @@ TEST(VolumeFormats, EveryFormatGivesBackWhatItsWriterWasGiven) {
 }
 
 TEST(VolumeFormats, AnUnknownNameIsRefusedWithAllThatAreKnown) {
-  expect_error(
-      ErrorKind::kInput,
-      "is not named like a NIfTI or NRRD or MetaImage or DICOM volume; expected .nii, .nii.gz, or a .hdr/.img pair; "
-      ".nrrd, or .nhdr with its data file; .mha, or .mhd with its data file",
-      [] { read_image("a.mgz"); });
-  expect_error(ErrorKind::kInput, "DICOM or Toy volume", [] { read_image("a.mgz", with_toy()); });
+  expect_error(ErrorKind::kInput,
+               "is not named like a NIfTI or NRRD or MetaImage or DICOM or archive volume; expected .nii, .nii.gz, or "
+               "a .hdr/.img pair; "
+               ".nrrd, or .nhdr with its data file; .mha, or .mhd with its data file",
+               [] { read_image("a.mgz"); });
+  expect_error(ErrorKind::kInput, "DICOM or archive or Toy volume", [] { read_image("a.mgz", with_toy()); });
   expect_error(ErrorKind::kInput, ".toy", [] { read_volume_info("a.mgz", with_toy()); });
   expect_error(ErrorKind::kOutput, ".nii or .nii.gz or .nrrd or .mha or .toy",
                [] { write_volume("a.mgz", numbered_volume(DType::kI32), DiskType::kU8, with_toy()); });

@@ -118,6 +118,17 @@ TEST(Resample, AConstantStaysConstantAndCubicStaysInRange) {
   }
 }
 
+TEST(Resample, AnotherSpacingGivesWhatItkGivesOnTheSameGrid) {
+  const Volume image = sample(DType::kF32, {13, 11, 7}), label = sample(DType::kI32, {13, 11, 7});
+  for (const std::array<double, 3>& spacing : {std::array{0.5, 0.7, 1.1}, {1.7, 1.3, 4.1}, {0.8, 2.9, 0.9}}) {
+    const Volume tables = resample_image(image, spacing), itk = resample_image_to(image, tables.geometry);
+    for (std::int64_t i = 0; i < tables.voxels.count(); ++i)
+      ASSERT_NEAR(tables.voxels.as<float>()[i], itk.voxels.as<float>()[i], 1e-4) << i;
+    const Volume nearest = resample_label(label, spacing), of_itk = resample_label_to(label, nearest.geometry);
+    EXPECT_TRUE(compare(nearest.voxels.view(), of_itk.voxels.view()).bit_equal);
+  }
+}
+
 TEST(Resample, AnIntegerUpsampledLabelComesBackExactly) {
   const Volume v = sample(DType::kI32, {6, 5, 4});
   const Volume fine = resample_label(v, {0.8 / 3, 0.9 / 3, 2.5 / 3});

@@ -1,10 +1,12 @@
-// Holds the page about the unusual files (tests/io/volume/tricky_files.md) against what the program does with each of
-// them: the header, what is used of it, and the reason where a file is refused. Another reader, nibabel, is asked for
-// voxels and affines where it is installed (nibabel_judge.py).
+// Holds the pages about the unusual files (tests/io/volume/tricky_files.md, tests/io/dicom/tricky_files.md) against
+// what the program does with each of them: the header, what is used of it, and the reason where a file is refused.
+// Another reader, nibabel, is asked for voxels and affines where it is installed (nibabel_judge.py).
 #include <nlohmann/json.hpp>
 
 #include <cstdlib>
 #include <map>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "io/volume/volume.h"
@@ -65,18 +67,46 @@ std::string row_of(const fs::path& path, const fs::path& root) {
   return "| " + name + " | " + header + " | " + done + " |\n";
 }
 
+/// Expects the table of a page, from "| file |" to its end, to be this one.
+void expect_on_page(const std::string& page, const std::string& table) {
+  const std::string text = read_bytes(fs::path(VOXSHARD_SOURCE_DIR) / page);
+  const std::size_t begin = text.find("| file |");
+  if ((begin == std::string::npos ? "" : text.substr(begin)) == table) return;
+  const fs::path made = fs::temp_directory_path() / ("voxshard_" + fs::path(page).parent_path().filename().string() +
+                                                     "_" + fs::path(page).filename().string());
+  write_bytes(made, table);
+  FAIL() << page << " is not what the program does; the table as it would be is in " << made;
+}
+
 TEST(TrickyVolumes, ThePageSaysWhatIsDoneWithEach) {
   const fs::path root = test_data() / "nifti_tricky";
   REQUIRE_TEST_DATA(root);
   std::string table = "| file | header | what is done |\n|---|---|---|\n";
   for (const fs::path& path : tricky_files(root, false)) table += row_of(path, root);
-  const std::string page = read_bytes(fs::path(VOXSHARD_SOURCE_DIR) / "tests/io/volume/tricky_files.md");
-  const std::size_t begin = page.find("| file |");
-  const std::string held = begin == std::string::npos ? "" : page.substr(begin);
-  if (held == table) return;
-  const fs::path made = fs::temp_directory_path() / "voxshard_tricky_files.md";
-  write_bytes(made, table);
-  FAIL() << "tests/io/volume/tricky_files.md is not what the program does; the table as it would be is in " << made;
+  expect_on_page("tests/io/volume/tricky_files.md", table);
+}
+
+/// Returns the row of a DICOM file or series: the ids of its series, which hold its path, are left out.
+std::string dicom_row(const fs::path& path, const fs::path& root) {
+  static const std::regex kId("#series=[a-z]+_[0-9a-f]{12}");
+  return std::regex_replace(row_of(path, root), kId, "#series=ID");
+}
+
+TEST(TrickyDicom, ThePageSaysWhatIsDoneWithEach) {
+  const fs::path root = test_data() / "dicom_tricky";
+  REQUIRE_TEST_DATA(root);
+  std::string table = "| file | header | what is done |\n|---|---|---|\n";
+  std::set<fs::path> folders;  // of more than 10 files with one series: a row for all of them
+  for (const fs::path& path : tricky_files(root, true)) {
+    const fs::path folder = path.parent_path();
+    const auto files = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+    const bool is_series = files > 10 && find_volumes(folder).volumes.size() == 1;
+    if (!is_series)
+      table += dicom_row(path, root);
+    else if (folders.insert(folder).second)
+      table += dicom_row(folder, root);
+  }
+  expect_on_page("tests/io/dicom/tricky_files.md", table);
 }
 
 TEST(TrickyVolumes, VoxelsAndAffinesAreThoseOfNibabel) {

@@ -87,7 +87,7 @@ TEST(Evaluate, TheImageAndTheBaselineNeedTheDataset) {
   options.png = scene.path("overlay.png");
   const LabelScores report = evaluate_labels(options, scene.progress);
   EXPECT_TRUE(report.baseline_mean_dice.has_value());
-  EXPECT_EQ(report.classes[0].name, "one");
+  EXPECT_EQ(report.classes[0].scored.name, "one");
   EXPECT_GT(std::filesystem::file_size(options.png), 100u);
 }
 

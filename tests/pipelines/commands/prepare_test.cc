@@ -46,7 +46,7 @@ TEST(Prepare, WritesWhatTrainReads) {
   EXPECT_EQ(d.plan.class_names, (std::vector<std::string>{"background", "one", "two"}));
   EXPECT_EQ(d.cases[0].shape, (Shape{8, 10, 12}));
   EXPECT_EQ(d.cases[0].class_voxels, (std::vector<std::int64_t>{480, 320, 160}));
-  EXPECT_EQ(MappedVolume::open(d.cases[0].image).shape(), (Shape{8, 10, 12}));
+  EXPECT_EQ(MappedVolume::open(d.cases[0].images.at(0)).shape(), (Shape{8, 10, 12}));
   EXPECT_EQ(MappedVolume::open(d.cases[0].label).dtype(), DType::kI32);
 }
 

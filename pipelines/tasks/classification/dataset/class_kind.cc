@@ -74,14 +74,6 @@ std::map<ItemKind, fs::path> kinds_in(const ClassPart& part) {
   return kinds;
 }
 
-/// True when a folder is another kind of data set, by the names above or by boxes of any format.
-bool is_other_set(const fs::path& folder) {
-  std::error_code error;
-  for (const char* other : kOthers)
-    if (fs::exists(folder / other, error)) return true;
-  return is_like_boxes(folder);
-}
-
 /// True when a folder has a folder that holds items, and neither is another kind of data set.
 bool is_tree(const fs::path& folder) {
   return !is_other_set(folder) && std::ranges::any_of(folders_in(folder), [](const fs::path& of_class) {
@@ -196,6 +188,20 @@ std::string any_of_kinds(const ClassKinds& kinds, const char* ClassKind::*words)
 
 }  // namespace
 
+bool is_other_set(const fs::path& folder) {
+  std::error_code error;
+  for (const char* other : kOthers)
+    if (fs::exists(folder / other, error)) return true;
+  return is_like_boxes(folder);
+}
+
+ClassKinds recognised_kinds(const ClassKinds& kinds) {
+  ClassKinds recognised;
+  std::ranges::copy_if(kinds, std::back_inserter(recognised),
+                       [](const ClassKind& kind) { return !kind.looks_like_studies; });
+  return recognised;
+}
+
 bool is_class_item(const fs::path& file, const ClassReading& reading) {
   if (file.filename().string().starts_with(".")) return false;
   switch (reading.items) {
@@ -243,7 +249,7 @@ ClassKind list_kind() {
 }
 
 const ClassKinds& class_kinds() {
-  static const ClassKinds kKinds = {folders_kind(), list_kind(), idx_kind()};
+  static const ClassKinds kKinds = {series_kind(), folders_kind(), list_kind(), idx_kind()};
   return kKinds;
 }
 

@@ -1,5 +1,6 @@
-// The kinds of data sets for classifiers: a folder per class, a CSV list, MNIST's IDX files. A kind is a file of its
-// own and a row of a table; functions take the table as an argument, which defaults to all kinds of this build.
+// The kinds of data sets for classifiers: a folder per class of files or of DICOM series, a CSV list, MNIST's IDX
+// files. A kind is a file of its own and a row of a table; functions take the table as an argument, which defaults to
+// all kinds of this build.
 //
 //   ClassParts parts = find_class_parts("cells");
 //   parts.train->path;                               // "cells/train"
@@ -59,6 +60,9 @@ struct ClassKind {
   /// Returns the bytes that `read` keeps in memory, from the headers alone. Errors: kInput.
   double (*held_bytes)(const ClassPart& part) = nullptr;
 
+  /// True: a tree of studies looks the same, so that only commands find it that were given a data set of classes.
+  bool looks_like_studies = false;
+
   const char* usual_model = nullptr;  // default model for training on it; null: chosen by the kind of items
   const char* usual_batch = nullptr;
 };
@@ -67,7 +71,12 @@ struct ClassKind {
 using ClassKinds = std::vector<ClassKind>;
 /// Returns all kinds of this build.
 const ClassKinds& class_kinds();
+/// Returns those of `kinds` that are told from all other data.
+ClassKinds recognised_kinds(const ClassKinds& kinds);
+/// True when a folder is another kind of data set, by the names of files in it or by boxes of any format.
+bool is_other_set(const std::filesystem::path& folder);
 
+ClassKind series_kind();
 ClassKind folders_kind();
 ClassKind list_kind();
 ClassKind idx_kind();
@@ -88,7 +97,7 @@ struct ClassParts {
 ///   FILE.csv   rows "file,class", files below the list's folder; of videos also "file,start,end,class"
 ///   FOLDER     with train-images-idx3-ubyte[.gz] and its companions (t10k-… for tests), or with train, val (valid,
 ///              validation) and test as folders or CSV lists, or with a folder per class of images, volumes or videos;
-///              when all folders are called val or test, the training part is missing
+///              when all folders are called val or test, the training part is missing; the same with DICOM series
 /// Returns no parts (any() is false) for anything else, including data sets of segmentation and detection. Errors:
 /// kInput for IDX images without labels.
 ClassParts find_class_parts(const std::filesystem::path& path, const ClassKinds& kinds = class_kinds());

@@ -9,10 +9,12 @@
 #include "io/files/csv.h"
 #include "io/files/output_file.h"
 #include "io/files/output_folder.h"
+#include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "pipelines/tasks/detection/dataset/image_places.h"
 #include "pipelines/tasks/detection/dataset/video_dataset.h"
+#include "pipelines/tasks/detection/scores/froc_report.h"
 
 namespace voxshard {
 namespace {
@@ -55,12 +57,47 @@ SeenInputs leave_out_unasked(DetectionDataset& truth, std::vector<ScoredBox>& fo
   return seen_among(seen, names);
 }
 
+void require_metric_of_curves(const std::filesystem::path& file, bool chosen, const std::string& option,
+                              const std::string& metric) {
+  if (!file.empty() && !chosen)
+    throw Error(ErrorKind::kUsage, "[usage] {" + option + "} is for the metric " + metric +
+                                       ", which {metrics} does not have; add it there");
+}
+
+std::vector<std::string> class_names_of(const DetectionReport& report) {
+  std::vector<std::string> names;
+  for (const ClassDetectionScores& one : report.classes) names.push_back(one.name);
+  return names;
+}
+
 }  // namespace
+
+const std::vector<std::string>& detection_metric_names() {
+  static const std::vector<std::string> kNames = {"coco", "froc"};
+  return kNames;
+}
+
+bool is_chosen_metric(const std::vector<std::string>& keys, const std::string& key) {
+  const auto& known = detection_metric_names();
+  for (const std::string& one : keys)
+    if (std::ranges::count(known, one) == 0 || std::ranges::count(keys, one) > 1)
+      throw Error(ErrorKind::kUsage, "[usage] {metrics} has \"" + one + "\"" +
+                                         (std::ranges::count(keys, one) > 1 ? " twice" : "") +
+                                         "; of detections expected some of " + joined(known, ","));
+  return keys.empty() ? key == known.front() : std::ranges::count(keys, key) > 0;
+}
 
 DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress) {
   const std::vector<std::filesystem::path> inputs = {options.predictions, options.references};
-  require_output_file(options.summary, {"scores of voxshard evaluate", {".json"}, begins_with({R"({"AP":)"})},
+  const bool by_coco = is_chosen_metric(options.metric_keys, "coco"),
+             by_froc = is_chosen_metric(options.metric_keys, "froc");
+  require_metric_of_curves(options.curves, by_coco, "curves", "coco");
+  require_metric_of_curves(options.froc_curves, by_froc, "froc-curves", "froc");
+  require_output_file(options.summary,
+                      {"scores of voxshard evaluate", {".json"}, begins_with({R"({"AP":)", R"({"froc":)"})},
                       {.inputs = inputs});
+  require_output_file(options.froc_curves, {"FROC of voxshard evaluate", {".csv"}, begins_with({kFrocCsvHead})},
+                      {.inputs = inputs, .option = "{froc-curves}"});
   require_output_file(options.curves, {"curves of voxshard evaluate", {".csv"}, begins_with({kCurvesHead})},
                       {.inputs = inputs, .option = "{curves}"});
   DetectionDataset truth =
@@ -72,7 +109,9 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
   const AveragePrecision scores = average_precision(truths, found.boxes,
                                                     {.images = static_cast<std::int64_t>(truth.images.size()),
                                                      .categories = static_cast<std::int64_t>(truth.classes.size())});
-  DetectionReport report{.summary = scores.summary(),
+  DetectionReport report{.coco = by_coco,
+                         .froc = {},
+                         .summary = scores.summary(),
                          .classes = {},
                          .images = static_cast<std::int64_t>(truth.images.size()),
                          .boxes = static_cast<std::int64_t>(truths.size()),
@@ -94,23 +133,32 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
     progress.log(report.failures[i].id + ": " + report.failures[i].code + " " + report.failures[i].message);
   if (report.failures.size() > kMostLines)
     progress.log("... and " + std::to_string(report.failures.size() - kMostLines) + " more entries left out");
+  if (by_froc) {
+    FrocOptions rules = options.froc;
+    rules.images = report.images, rules.categories = static_cast<std::int64_t>(truth.classes.size());
+    report.froc = froc(truths, found.boxes, rules);
+  }
   if (!options.curves.empty()) write_text_file(options.curves, curves_csv(scores, truth));
+  if (!options.froc_curves.empty())
+    write_text_file(options.froc_curves, froc_csv(*report.froc, class_names_of(report)));
   if (!options.summary.empty()) write_text_file(options.summary, to_json(report).dump(2) + "\n");
   return report;
 }
 
 Json to_json(const DetectionReport& report) {
-  Json json = summary_json(report.summary);
-  json["rule"] =
-      "COCO: means over IoU .50:.05:.95 and 101 recall points, at most 100 detections of an image and class; "
-      "-1: no such object";
+  Json json = report.coco ? summary_json(report.summary) : Json::object();
+  if (report.froc) json["froc"] = froc_json(*report.froc, class_names_of(report));
+  if (report.coco)
+    json["rule"] =
+        "COCO: means over IoU .50:.05:.95 and 101 recall points, at most 100 detections of an image and class; "
+        "-1: no such object";
   json["images"] = report.images;
   json["boxes"] = report.boxes;
   json["detections"] = report.detections;
   json["classes"] = Json::array();
   for (const auto& c : report.classes) {
     Json entry = {{"id", c.id}, {"name", c.name}, {"boxes", c.boxes}};
-    entry.update(summary_json(c.summary));
+    if (report.coco) entry.update(summary_json(c.summary));
     json["classes"].push_back(std::move(entry));
   }
   json["failed"] = report.failures.size();

@@ -40,6 +40,15 @@ void add_face(const Tensor& image, const Offset& at, std::int64_t i, std::size_t
   }
 }
 
+/// Returns the place of the largest steps along one axis, in parts of a voxel.
+std::optional<double> peak_of(const AxisSums& sums) {
+  const auto top = std::max_element(sums.shifted.begin(), sums.shifted.end());
+  if (top == sums.shifted.begin() || top + 1 == sums.shifted.end()) return std::nullopt;
+  const double curvature = 2 * *top - *(top - 1) - *(top + 1);
+  const auto place = static_cast<double>(top - sums.shifted.begin() - kMostShiftVoxels);
+  return curvature > 0 ? place + 0.5 * (*(top + 1) - *(top - 1)) / curvature : place;
+}
+
 /// Returns the fit from the gain of each shift: its steps divided by those in place.
 std::optional<BorderFit> fit_of(const std::array<AxisSums, 3>& sums) {
   BorderFit fit;
@@ -47,6 +56,7 @@ std::optional<BorderFit> fit_of(const std::array<AxisSums, 3>& sums) {
   for (std::size_t a = 0; a < 3; ++a) {
     if (sums[a].faces < kFewestFaces || sums[a].in_place <= 0) continue;
     fit.faces = std::max(fit.faces, sums[a].faces);
+    fit.peak[2 - a] = peak_of(sums[a]);
     for (int s = -kMostShiftVoxels; s <= kMostShiftVoxels; ++s) {
       const double gain = sums[a].shifted[static_cast<std::size_t>(s + kMostShiftVoxels)] / sums[a].in_place;
       if (std::abs(s) >= kFarVoxels) far_gains += gain, far_count += 1;

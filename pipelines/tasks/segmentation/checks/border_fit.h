@@ -6,6 +6,7 @@
 //   const auto fit = border_fit(ct, organs);
 //   fit->contrast;      // 1.9: in place the step is 1.9 times that of labels that lie three or four voxels off
 //   fit->shift;         // {0, 0, 0}: no shift fits better
+//   *fit->peak[2];      // 0.04 voxels along z
 #pragma once
 
 #include <array>
@@ -25,7 +26,10 @@ struct BorderFit {
   double contrast = 0;         // steps in place / mean steps over the shifts by 3 and 4 voxels
   double best_contrast = 0;    // the same at the shift where they are largest
   std::array<int, 3> shift{};  // that shift of the labels in voxels along x, y, z; zeros: in place
-  std::int64_t faces = 0;      // between voxels of different labels, 4 voxels or more inside of the image
+  // the shift along each axis alone, in parts of a voxel: the vertex of the parabola through the largest steps and
+  // their two neighbours; none where the largest are at the end of the range, or too few faces stay inside of the image
+  std::array<std::optional<double>, 3> peak{};
+  std::int64_t faces = 0;  // between voxels of different labels, 4 voxels or more inside of the image
 };
 
 /// Returns the fit of a label map to an image of the same size. None when fewer than 100 border faces stay inside of

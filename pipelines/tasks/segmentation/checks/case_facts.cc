@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstddef>
 
+#include "io/datasets/case_label.h"
 #include "io/files/content_hash.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
+#include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -66,12 +69,12 @@ std::string hash_of_files(const fs::path& path) {
   return hash.text();
 }
 
-/// Reads the header of a file and returns its grid; none when the file cannot be used, which is then a problem.
-std::optional<GridFacts> grid_of(const fs::path& path, const VolumeFormats& formats, CaseFacts& facts) {
+/// Takes the grid of a header; none when the file cannot be used, which is then a problem.
+///   file  its name for messages
+std::optional<GridFacts> grid_of(const Case& item, const std::string& file, CaseFacts& facts, auto read_header) {
   std::optional<GridFacts> grid;
   in_case_boundary(facts.id, facts.problems, [&] {
-    const VolumeInfo info = read_volume_info(path, formats);
-    const std::string file = path.filename().string();
+    const VolumeInfo info = hiding_paths(item, read_header);
     if (!info.warning.empty()) {
       const std::size_t end = info.warning.find(' ');
       facts.problems.push_back({facts.id, info.warning.substr(0, end), file + ": " + info.warning.substr(end + 1)});
@@ -82,6 +85,12 @@ std::optional<GridFacts> grid_of(const fs::path& path, const VolumeFormats& form
       facts.problems.push_back({facts.id, info.problem_code, file + ": " + info.problem});
   });
   return grid;
+}
+
+/// Returns the header of the labels; that of structures is on the grid of the image.
+VolumeInfo label_header(const Case& item, const VolumeFormats& formats) {
+  return item.label ? read_volume_info(*item.label, formats)
+                    : read_label_info(item, read_volume_info(item.images.at(0), formats), formats);
 }
 
 }  // namespace
@@ -124,6 +133,7 @@ void add_image_facts(const Volume& image, const Volume* label, CaseFacts& facts)
 ProcessPlan case_facts_plan(const Case& item, const FactOptions& options) {
   ProcessPlan plan;
   if (item.label) plan = evaluating_case_plan({.reference = *item.label}, options.formats);
+  if (!item.structures.empty()) plan = reading_case_plan(item, options.formats);
   if (!options.deep) return plan;
   for (const fs::path& image : item.images) {
     plan = widest(plan, evaluating_case_plan({.reference = image}, options.formats));
@@ -136,23 +146,30 @@ ProcessPlan case_facts_plan(const Case& item, const FactOptions& options) {
 CaseFacts read_case_facts(const Case& item, const FactOptions& options) {
   CaseFacts facts{.id = item.id};
   std::optional<Volume> label;
-  if (item.label) {
-    facts.label = grid_of(*item.label, options.formats, facts);
+  if (item.has_label()) {
+    facts.label = grid_of(item, shown_file(item, item.label.value_or(""), "label map"), facts,
+                          [&] { return label_header(item, options.formats); });
     if (facts.label)
-      in_case_boundary(item.id, facts.problems, [&] { label = read_label(*item.label, options.formats); });
+      in_case_boundary(item.id, facts.problems, [&] {
+        CaseLabel read =
+            hiding_paths(item, [&] { return read_case_label(item, facts.label->geometry, options.formats); });
+        add_warnings(item.id, read.notes, facts.problems);
+        label = std::move(read.volume);
+      });
     if (label) add_label_facts(*label, options, facts);
   }
   for (std::size_t channel = 0; channel < item.images.size(); ++channel) {
     const fs::path& path = item.images[channel];
-    const auto grid = grid_of(path, options.formats, facts);
+    const auto grid =
+        grid_of(item, shown_file(item, path, "image"), facts, [&] { return read_volume_info(path, options.formats); });
     if (!grid) continue;
     facts.images.push_back(*grid);
     in_case_boundary(item.id, facts.problems, [&] {
       if (!options.deep) {
-        facts.image_hashes.push_back(hash_of_files(path));
+        facts.image_hashes.push_back(hiding_paths(item, [&] { return hash_of_files(path); }));
         return;
       }
-      const Volume image = read_image(path, options.formats);
+      const Volume image = hiding_paths(item, [&] { return read_image(path, options.formats); });
       facts.image_hashes.push_back(hash_of(image));
       if (channel == 0) add_image_facts(image, label ? &*label : nullptr, facts);
     });

@@ -9,6 +9,7 @@
 #include "io/files/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/case_pass.h"
+#include "pipelines/tasks/segmentation/checks/case_facts_message.h"
 #include "pipelines/tasks/segmentation/checks/finding_pictures.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
@@ -29,31 +30,31 @@ std::vector<Case> cases_of(const Dataset& dataset) {
   return cases;
 }
 
-/// Takes the facts of all cases in one pass. A case that the memory does not hold has its refusal as a problem.
+/// Takes the facts of all cases in one pass, which the processes of the run divide; all have the facts of all cases
+/// afterwards. A case that the memory does not hold has its refusal as a problem.
 std::vector<CaseFacts> read_facts(const Dataset& dataset, const FactOptions& options, const RunContext& context,
                                   MemoryGate& gate) {
   const std::vector<Case> cases = cases_of(dataset);
   std::vector<CaseFacts> facts(cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) facts[i].id = cases[i].id;
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   CasePass pass("check", case_ids(cases), context, gate, nullptr);
-  std::vector<std::vector<CaseFailure>> refused(cases.size());
   pass.run({.need =
                 [&](std::int64_t i) {
-                  const auto at = static_cast<std::size_t>(i);
                   ProcessPlan plan;
-                  in_case_boundary(cases[at].id, refused[at], [&] { plan = case_facts_plan(cases[at], options); });
+                  in_case_boundary(cases[at(i)].id, facts[at(i)].problems,
+                                   [&] { plan = case_facts_plan(cases[at(i)], options); });
                   return plan;
                 },
             .body =
                 [&](std::int64_t i) {
-                  const auto at = static_cast<std::size_t>(i);
-                  if (refused[at].empty()) facts[at] = read_case_facts(cases[at], options);
-                }});
+                  if (facts[at(i)].problems.empty()) facts[at(i)] = read_case_facts(cases[at(i)], options);
+                },
+            .value = [&](std::int64_t i) { return facts_message(facts[at(i)]); },
+            .take = [&](std::int64_t i, const auto& value) { facts[at(i)] = facts_of_message(value); },
+            .size = [&](std::int64_t i) { return case_facts_plan(cases[at(i)], options).total(); }});
   if (pass.stopped()) throw Stopped();
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    facts[i].part = i < dataset.training.size() ? "training" : "test";
-    facts[i].problems.insert(facts[i].problems.end(), refused[i].begin(), refused[i].end());
-  }
+  for (std::size_t i = 0; i < cases.size(); ++i) facts[i].part = i < dataset.training.size() ? "training" : "test";
   for (const CaseFailure& f : pass.failures())
     for (CaseFacts& one : facts)
       if (one.id == f.id) one.problems.push_back(f);
@@ -65,22 +66,34 @@ std::vector<Split> splits_of(const fs::path& folder, std::vector<CaseFailure>& p
   const fs::path file = folder / "splits_final.json";
   std::error_code error;
   std::vector<Split> splits;
-  if (fs::exists(file, error))
+  if (!folder.empty() && fs::exists(file, error))
     in_case_boundary(file.filename().string(), problems, [&] { splits = read_splits(file); });
   return splits;
 }
 
+/// Reads the data set. One with a dataset.json may have several channels.
+SourceDataset checked_dataset(const CheckDatasetOptions& options, const RunContext& context, MemoryGate& gate) {
+  DatasetSource source = options.source;
+  source.folder = options.dataset;
+  SourceDataset found = read_dataset_source(source, options.output, options.formats, context, gate);
+  if (!found.names.empty() && options.output.empty())
+    context.progress().log(std::string("ids stand for the names of files; {output} FOLDER writes ") + kCaseNamesFile +
+                           " into it, which leads from them to the files");
+  return found;
+}
+
 bool is_ct(const Dataset& dataset) { return !dataset.channels.empty() && lower_case(dataset.channels[0]) == "ct"; }
 
-void write_output(const CheckDatasetOptions& options, const Dataset& dataset, const CheckedSet& set,
+void write_output(const CheckDatasetOptions& options, const SourceDataset& source, const CheckedSet& set,
                   CheckReport& report, const RunContext& context, MemoryGate& gate) {
-  OutputFolder folder({.folder = options.output, .command = "check", .inputs = inputs_of(dataset)});
+  OutputFolder folder({.folder = options.output, .command = "check", .inputs = inputs_of(source.dataset)});
   folder.start({.options = content_hash(std::string_view(kPart)), .parts = {kPart}, .protect = true});
   const std::vector<PlannedPicture> pictures = plan_pictures(report.findings);
   std::set<std::string> files = {"findings.json", "findings.csv"};
   for (const PlannedPicture& one : pictures) files.insert(one.file);
   folder.begin(kPart, files);
-  draw_findings(pictures, cases_of(dataset), set,
+  if (!source.names.empty()) write_case_names(options.output, source.names);
+  draw_findings(pictures, cases_of(source.dataset), set,
                 {.folder = options.output, .formats = options.formats, .progress = context.progress(), .gate = gate},
                 report.findings);
   write_json(options.output / "findings.json", to_json(report));
@@ -92,11 +105,12 @@ void write_output(const CheckDatasetOptions& options, const Dataset& dataset, co
 }  // namespace
 
 CheckReport check_dataset(const CheckDatasetOptions& options, const RunContext& context) {
-  const Dataset dataset = read_any_dataset(options.dataset);
+  MemoryGate gate(options.formats.limits.memory_bytes);
+  const SourceDataset source = checked_dataset(options, context, gate);
+  const Dataset& dataset = source.dataset;
   require_output_file(options.csv, csv_file(), {.inputs = inputs_of(dataset), .option = "{csv}"});
   if (!options.output.empty()) require_outside(options.output, inputs_of(dataset));
-  MemoryGate gate(options.formats.limits.memory_bytes);
-  CheckReport report{.dataset = options.dataset,
+  CheckReport report{.dataset = options.dataset.empty() ? options.source.images : options.dataset,
                      .output = options.output,
                      .kind = dataset.kind,
                      .training = static_cast<int>(dataset.training.size()),
@@ -121,8 +135,8 @@ CheckReport check_dataset(const CheckDatasetOptions& options, const RunContext& 
   report.odd_cases = static_cast<int>(odd.size());
   for (const CheckRule& rule : check_rules())
     if (rule.deep && !(options.deep && report.is_ct)) report.skipped.emplace_back(rule.code);
-  if (!options.output.empty()) write_output(options, dataset, set, report, context, gate);
-  if (!options.csv.empty()) {
+  if (!options.output.empty() && context.writes()) write_output(options, source, set, report, context, gate);
+  if (!options.csv.empty() && context.writes()) {
     if (options.csv.has_parent_path()) make_output_folder(options.csv.parent_path());
     write_text_atomically(options.csv, csv_of(report));
   }

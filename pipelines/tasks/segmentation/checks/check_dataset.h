@@ -13,6 +13,7 @@
 #include "pipelines/engine/run_context.h"
 #include "pipelines/model_runs/process_plan.h"
 #include "pipelines/tasks/segmentation/checks/check_rules.h"
+#include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 
 namespace voxshard {
 
@@ -22,6 +23,7 @@ struct CheckDatasetOptions {
   std::filesystem::path output;              // folder for findings.json, findings.csv and pictures; may be empty
   std::filesystem::path csv;                 // file for the findings; may be empty
   VolumeFormats formats = volume_formats();  // limits.memory_bytes is for all cases in flight together; 0: no limit
+  DatasetSource source = {};                 // where cases come from; its folder is `dataset`
 };
 
 struct CheckReport {
@@ -35,7 +37,9 @@ struct CheckReport {
   ProcessPlan memory;                // of the cases in flight at the peak
 };
 
-/// Checks the data set; writes the files that are asked for, each whole or not at all. Errors: kInput and kNoCase as
+/// Checks the data set; writes the files that are asked for, each whole or not at all. The processes of a run divide
+/// the cases; all get the report, and the first process writes the files, which have the same bytes for any number of
+/// processes (names of pictures are in its report alone). Errors: kInput and kNoCase as
 /// read_dataset; kUsage for an output inside of the data set; kOutput; Stopped.
 CheckReport check_dataset(const CheckDatasetOptions& options, const RunContext& context);
 

@@ -12,37 +12,43 @@ constexpr const char* kLookAtClass = "look at the case; correct its label map, o
 }  // namespace
 
 const std::vector<CheckRule>& check_rules() {
+  using enum Picture;
   static const std::vector<CheckRule> rules = {
-      {"E_SHAPE", "image and label of different sizes", kExportAgain, false, false, find_other_shape},
-      {"E_SPACING", "image and label with voxels of different sizes", kExportAgain, false, false, find_other_spacing},
-      {"E_ORIGIN", "image and label that begin at different places", kExportAgain, false, false, find_other_origin},
-      {"E_DIRECTION", "image and label whose axes point elsewhere", kExportAgain, false, false, find_other_direction},
+      {"E_SHAPE", "image and label of different sizes", kExportAgain, false, kInTheWorld, find_other_shape},
+      {"E_SPACING", "image and label with voxels of different sizes", kExportAgain, false, kInTheWorld,
+       find_other_spacing},
+      {"E_ORIGIN", "image and label that begin at different places", kExportAgain, false, kInTheWorld,
+       find_other_origin},
+      {"E_DIRECTION", "image and label whose axes point elsewhere", kExportAgain, false, kInTheWorld,
+       find_other_direction},
       {"E_LABELS", "labels outside of the classes", "correct the label map, or add the class to dataset.json", false,
-       true, find_wrong_labels},
+       kOnVoxels, find_wrong_labels},
       {"W_EMPTY", "label maps without any class", "label the case, or leave it out if it should hold a class", false,
-       false, find_empty_label},
+       kNone, find_empty_label},
       {"W_HU", "images whose values are no HU of a CT", "convert the image again with its rescale slope and intercept",
-       true, true, find_no_hounsfield},
+       true, kOnVoxels, find_no_hounsfield},
       {"W_SIDES", "left and right on the wrong sides",
-       "swap the two classes, or correct the direction in both headers if the image is mirrored too", false, true,
+       "swap the two classes, or correct the direction in both headers if the image is mirrored too", false, kOnVoxels,
        find_wrong_sides},
       {"W_SHIFT", "labels that fit their image better when they are moved",
-       "move the label map, or export it again on the grid of its image", true, true, nullptr, find_shifts},
+       "move the label map, or export it again on the grid of its image", true, kOnVoxels, nullptr, find_shifts},
       {"W_FIT", "labels whose borders lie on no edges of their image",
-       "is it the image of this case? Pair the files again, or leave the case out", true, true, nullptr, find_misfits},
-      {"W_DOUBLE", "cases with the same image or the same label map", "keep one of the two", false, true, nullptr,
+       "is it the image of this case? Pair the files again, or leave the case out", true, kOnVoxels, nullptr,
+       find_misfits},
+      {"W_DOUBLE", "cases with the same image or the same label map", "keep one of the two", false, kOnVoxels, nullptr,
        find_doubles},
-      {"W_PATIENT", "a patient on both sides of a split", "put all cases of the patient into one part", false, false,
+      {"W_PATIENT", "a patient on both sides of a split", "put all cases of the patient into one part", false, kNone,
        nullptr, find_shared_patients},
-      {"W_VOLUME", "a class of an unusual volume", kLookAtClass, false, true, nullptr, find_odd_volumes},
-      {"W_EXTENT", "a class that is unusually scattered or compact", kLookAtClass, false, true, nullptr,
+      {"W_VOLUME", "a class of an unusual volume", kLookAtClass, false, kOnVoxels, nullptr, find_odd_volumes},
+      {"W_EXTENT", "a class that is unusually scattered or compact", kLookAtClass, false, kOnVoxels, nullptr,
        find_odd_extents},
       {"W_INTENSITY", "a class that is unusually bright or dark",
-       "look at the case: contrast agent and metal are no faults, labels on other tissue are", true, true, nullptr,
+       "look at the case: contrast agent and metal are no faults, labels on other tissue are", true, kOnVoxels, nullptr,
        find_odd_intensities},
-      {"W_PLACE", "a class at an unusual place among the others", kLookAtClass, false, true, nullptr, find_odd_places},
+      {"W_PLACE", "a class at an unusual place among the others", kLookAtClass, false, kOnVoxels, nullptr,
+       find_odd_places},
       {"W_ORDER", "two classes that lie the other way round than in other cases",
-       "are the two classes swapped? Correct the label map", false, true, nullptr, find_odd_orders},
+       "are the two classes swapped? Correct the label map", false, kOnVoxels, nullptr, find_odd_orders},
   };
   return rules;
 }
@@ -81,7 +87,7 @@ std::vector<Finding> apply_rules(const std::vector<CheckRule>& rules, const Chec
                        .next = rule.next,
                        .classes = std::move(t.classes),
                        .other = std::move(t.other),
-                       .pictured = rule.pictured});
+                       .shown = rule.picture});
   }
   const auto place = [&](const Finding& f) {
     const auto at = places.find(f.id);

@@ -1,5 +1,5 @@
 // Pictures of findings: three slices through the classes that a finding concerns, which are outlined, with all labels
-// of the case filled.
+// of the case filled; where the grids of image and label are apart, the outline is where the label map's header has it.
 //
 //   draw_findings(plan_pictures(findings), cases, set, {.folder = "checked", ...}, findings);
 //   findings[0].picture;      // "001_W_VOLUME.png"

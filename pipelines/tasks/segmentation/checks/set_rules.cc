@@ -2,6 +2,8 @@
 //
 //   find_doubles(set)      // case_7 has the image of case_3
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -39,6 +41,44 @@ bool is_shifted(const BorderFit& fit, const Contrasts& contrasts) {
   return is_far && fit.best_contrast >= kShiftGain * fit.contrast && fit.best_contrast >= contrasts.least(fit);
 }
 
+/// The places of the largest steps along each axis, of all cases that have one.
+struct Peaks {
+  explicit Peaks(const CheckedSet& set)
+      : values{LeaveOneOut(along(set, 0)), LeaveOneOut(along(set, 1)), LeaveOneOut(along(set, 2))} {}
+  static std::vector<double> along(const CheckedSet& set, std::size_t axis) {
+    std::vector<double> all;
+    for (const CaseFacts& facts : set.cases)
+      if (facts.fit && facts.fit->peak[axis]) all.push_back(*facts.fit->peak[axis]);
+    return all;
+  }
+  /// True when the place lies elsewhere than in the other cases along an axis.
+  bool are_unusual(const BorderFit& fit) const {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (fit.peak[axis])
+        if (const auto score = values[axis].score(*fit.peak[axis], kPeakFloorVoxels);
+            score && std::abs(*score) > kMostScore)
+          return true;
+    return false;
+  }
+  /// "1.0, 0.0, -0.1": what the labels are to be moved by, to lie as those of the other cases.
+  std::string moves_text(const BorderFit& fit) const {
+    std::string text;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double peak = fit.peak[axis].value_or(0);
+      const bool compared = fit.peak[axis] && values[axis].others() > 0;
+      const double move = compared ? peak - values[axis].median_without(peak) : 0;
+      text += (axis > 0 ? ", " : "") + fixed_text(std::abs(move) < 0.05 ? 0 : move, 1);
+    }
+    return text;
+  }
+  std::array<LeaveOneOut, 3> values;
+};
+
+/// True for labels that lie by half a voxel or more beside where those of the other cases lie, but fit there.
+bool is_beside(const BorderFit& fit, const Contrasts& contrasts, const Peaks& peaks) {
+  return contrasts.enough() && fit.best_contrast >= contrasts.least(fit) && peaks.are_unusual(fit);
+}
+
 std::string part_text(const CaseFacts& facts, const CaseFacts& other) {
   return facts.part == other.part ? "" : " (" + facts.part + " and " + other.part + ")";
 }
@@ -59,13 +99,19 @@ std::vector<Trouble> find_shifts(const CheckedSet& set) {
   std::vector<Trouble> found;
   if (!set.is_ct) return found;
   const Contrasts contrasts(set);
+  const Peaks peaks(set);
   for (const CaseFacts& facts : set.cases) {
-    if (!facts.fit || !is_shifted(*facts.fit, contrasts)) continue;
-    const auto& s = facts.fit->shift;
-    found.push_back({facts.id, "the labels fit best when they are moved by " + std::to_string(s[0]) + ", " +
-                                   std::to_string(s[1]) + ", " + std::to_string(s[2]) +
-                                   " voxels along x, y, z: the steps of HU at their borders are then " +
-                                   fixed_text(facts.fit->best_contrast / facts.fit->contrast, 2) + " times as large"});
+    if (!facts.fit) continue;
+    const BorderFit& fit = *facts.fit;
+    if (is_shifted(fit, contrasts))
+      found.push_back({facts.id, "the labels fit best when they are moved by " + std::to_string(fit.shift[0]) + ", " +
+                                     std::to_string(fit.shift[1]) + ", " + std::to_string(fit.shift[2]) +
+                                     " voxels along x, y, z: the steps of HU at their borders are then " +
+                                     fixed_text(fit.best_contrast / fit.contrast, 2) + " times as large"});
+    else if (is_beside(fit, contrasts, peaks))
+      found.push_back({facts.id, "the labels lie as those of the other cases when they are moved by " +
+                                     peaks.moves_text(fit) +
+                                     " voxels along x, y, z, to where the steps of HU at their borders are largest"});
   }
   return found;
 }
@@ -74,8 +120,10 @@ std::vector<Trouble> find_misfits(const CheckedSet& set) {
   std::vector<Trouble> found;
   const Contrasts contrasts(set);
   if (!set.is_ct || !contrasts.enough()) return found;
+  const Peaks peaks(set);
   for (const CaseFacts& facts : set.cases) {
-    if (!facts.fit || is_shifted(*facts.fit, contrasts) || facts.fit->contrast >= contrasts.least(*facts.fit)) continue;
+    if (!facts.fit || facts.fit->contrast >= contrasts.least(*facts.fit)) continue;
+    if (is_shifted(*facts.fit, contrasts) || is_beside(*facts.fit, contrasts, peaks)) continue;
     const double usual = 1 + contrasts.values.median_without(facts.fit->contrast - 1);
     found.push_back({facts.id, "the steps of HU at the borders of the labels are " +
                                    fixed_text(facts.fit->contrast, 2) +

@@ -1,12 +1,15 @@
 // A volume in memory takes 4 bytes a voxel; n: voxels of the file, m: voxels of the prepared grid. The stages follow
 // one another, and only the largest counts:
 //
-//   reading        image: reading(image); then the label beside it: 4 n + reading(label)
+//   reading        image: reading(image); then the label beside it: 4 n + reading(label); then, beside the label and
+//                  in place of the image, the next channel
 //   preparing      the image beside its label: reoriented 12 n, resampled 8 n + 4 m; written and released; then the
 //   label:
 //                  reoriented 8 n, resampled 4 n + 4 m, written 4 m and in its type on disk, at most 2 m
-//   predicting     reading; reorienting 8 n, resampling 4 n + 4 m; the core set beside the image, 4 m, which is
-//   released when
+//   nnU-Net's      beside the image, while it is cropped n to 9/4 n more, while it is resampled twice the larger grid
+//   convention     less n; the fingerprint 24 n beside both; restoring 8 n beside the labels
+//   predicting     each channel, beside those that are prepared, 4 m each: reading; reorienting 8 n, resampling 4 n + 4
+//   m; the core set beside the image, 4 m, which is released when
 //                  it is fed, then beside the labels, by core and whole, 5 m; restoring 4 m + 4 n; writing 5 n
 //   evaluating     reading(reference); 4 n + reading(prediction); with a threshold 8 n + reading(image), 16 n;
 //                  with distances of surfaces 8 n, and about 12 n for a class that fills the volume
@@ -18,6 +21,7 @@
 #include <functional>
 #include <optional>
 
+#include "io/datasets/case_label.h"
 #include "io/image/image.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/text.h"
@@ -36,6 +40,15 @@ constexpr double kMostLabel = 2;  // bytes on disk
 std::optional<VolumeInfo> usable_info(const fs::path& path, const VolumeFormats& formats) {
   try {
     VolumeInfo info = read_volume_info(path, formats);
+    if (info.readable) return info;
+  } catch (const Error&) {  // reading reports it
+  }
+  return std::nullopt;
+}
+
+std::optional<VolumeInfo> usable_label(const Case& item, const VolumeInfo& image, const VolumeFormats& formats) {
+  try {
+    VolumeInfo info = read_label_info(item, image, formats);
     if (info.readable) return info;
   } catch (const Error&) {  // reading reports it
   }
@@ -109,23 +122,43 @@ ProcessPlan require_grid(const Geometry& grid, const fs::path& path, const Volum
 }
 
 struct CaseInfo {
-  VolumeInfo image, label;
+  VolumeInfo image, label;           // the image of the first channel
+  std::vector<VolumeInfo> channels;  // all of them
   double voxels = 0;
 };
 
 std::optional<CaseInfo> case_info(const Case& item, const VolumeFormats& formats) {
-  if (item.images.size() != 1 || !item.label) return std::nullopt;
-  auto image = usable_info(item.images[0], formats), label = usable_info(*item.label, formats);
-  if (!image || !label) return std::nullopt;
-  const auto voxels = static_cast<double>(voxels_of(image->geometry));
-  return CaseInfo{std::move(*image), std::move(*label), voxels};
+  if (item.images.empty() || !item.has_label()) return std::nullopt;
+  CaseInfo info;
+  for (const fs::path& path : item.images) {
+    auto image = usable_info(path, formats);
+    if (!image) return std::nullopt;
+    info.channels.push_back(std::move(*image));
+  }
+  info.image = info.channels.front();
+  auto label = usable_label(item, info.image, formats);
+  if (!label) return std::nullopt;
+  info.label = std::move(*label);
+  info.voxels = static_cast<double>(voxels_of(info.image.geometry));
+  return info;
 }
 
 double reading(const VolumeInfo& info) { return static_cast<double>(reading_bytes(info)); }
 
 ProcessPlan reading_plan(const CaseInfo& c) {
-  return widest_of(
-      {moment({{kReading, reading(c.image)}}), moment({{kReading, kVoxel * c.voxels + reading(c.label)}})});
+  ProcessPlan plan =
+      widest_of({moment({{kReading, reading(c.image)}}), moment({{kReading, kVoxel * c.voxels + reading(c.label)}})});
+  for (std::size_t k = 1; k < c.channels.size(); ++k)  // beside the label
+    plan = widest(plan, moment({{kReading, kVoxel * c.voxels + reading(c.channels[k])}}));
+  return plan;
+}
+
+/// Returns the bytes that nnU-Net's convention takes beside the image: while it is cropped and masked, a copy of it, of
+/// its label and a mask; while it is resampled axis by axis, two volumes of the larger size, one of them the image.
+///   n, m  bytes of the image and of the resampled image (0: it is not resampled)
+double nnunet_bytes(const PreparePlan& plan, double n, double m) {
+  if (plan.convention != Convention::kNnunet) return 0;
+  return std::max((plan.zscore_in_nonzero ? 2 + 1 / kVoxel : 1) * n, m > 0 ? 2 * std::max(n, m) - n : 0);
 }
 
 }  // namespace
@@ -133,8 +166,9 @@ ProcessPlan reading_plan(const CaseInfo& c) {
 ProcessPlan reading_case_plan(const Case& item, const VolumeFormats& formats) {
   const auto info = case_info(item, formats);
   if (!info) return {};
-  require_within(formats.limits, info->image, item.images[0]);
-  require_within(formats.limits, info->label, *item.label);
+  for (std::size_t k = 0; k < info->channels.size(); ++k)
+    require_within(formats.limits, info->channels[k], item.images[k]);
+  if (item.label) require_within(formats.limits, info->label, *item.label);
   const ProcessPlan plan = reading_plan(*info);
   const std::int64_t most = formats.limits.memory_bytes;
   if (most <= 0 || plan.total() <= most) return plan;
@@ -143,6 +177,18 @@ ProcessPlan reading_case_plan(const Case& item, const VolumeFormats& formats) {
                "image and label of " + item.id + " (" + joined_text(info->image.geometry.size.data(), 3) + " voxels)",
                whole_number(fits) + " voxels would fit: crop them");
   return plan;
+}
+
+ProcessPlan fingerprint_case_plan(const Case& item, const PreparePlan& plan, const VolumeFormats& formats) {
+  const ProcessPlan read = reading_case_plan(item, formats);
+  const auto info = case_info(item, formats);
+  if (!info || plan.convention != Convention::kNnunet) return read;
+  const double n = kVoxel * info->voxels;
+  // the sample: value and number of drawings of each foreground voxel, and then the pairs of those that were drawn
+  const ProcessPlan sampling = moment({{kReading, 2 * n}, {kResampling, 6 * n}});
+  require_fits(sampling, formats.limits.memory_bytes, ErrorKind::kInput, "the fingerprint of " + item.id,
+               "crop the image, or leave {convention} nnunet out");
+  return widest_of({read, sampling});
 }
 
 ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const VolumeFormats& formats) {
@@ -157,6 +203,7 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
     const double m = share * all, resampled = plan.spacing_mm && grid.size != original.size ? m : 0;
     return widest_of({read, moment({{kReading, 2 * n}, {kResampling, turned}}),
                       moment({{kReading, 2 * n}, {kResampling, resampled}}),
+                      moment({{kReading, 2 * n}, {kResampling, nnunet_bytes(plan, n, resampled)}}),
                       moment({{kReading, n}, {kResampling, std::max(turned, resampled)}}),
                       moment({{kResampling, m}, {kResults, m * kMostLabel / kVoxel}})});
   };
@@ -175,6 +222,7 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
   const Geometry grid = prepared_geometry(info.geometry, plan);
   const double all_n = kVoxel * static_cast<double>(voxels_of(info.geometry));
   const double all_m = kVoxel * static_cast<double>(voxels_of(grid));
+  const auto channels = static_cast<double>(plan.channels.size());
   const bool turns = plan.orientation != "keep" && orientation_code(info.geometry) != plan.orientation;
   const bool resamples = plan.spacing_mm && grid.size != info.geometry.size;
   const auto moments = [&](double share) {
@@ -182,12 +230,17 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
     ProcessPlan cores;
     for (const MemoryPart part : {kArenas, kGradients, kPacked, kWorkspaces})
       cores[part] = planned_bytes(share * static_cast<double>(process.cores[part]));
-    const double back = turns || resamples ? n : 0;
-    return process.held + widest_of({moment({{kReading, share * reading(info)}}),
-                                     moment({{kReading, n}, {kResampling, turns ? n : 0}}),
-                                     moment({{kReading, n}, {kResampling, resamples ? m : 0}}),
-                                     cores + moment({{kResampling, m}}), cores + moment({{kResults, m + m / kVoxel}}),
-                                     moment({{kResults, m + back}}), moment({{kResults, n + n / kVoxel}})});
+    const double back = plan.convention == Convention::kNnunet ? 2 * n
+                        : turns || resamples                   ? n
+                                                               : 0,
+                 before = (channels - 1) * m;
+    return process.held +
+           widest_of({moment({{kReading, share * reading(info)}, {kResampling, before}}),
+                      moment({{kReading, n}, {kResampling, before + (turns ? n : 0)}}),
+                      moment({{kReading, n}, {kResampling, before + (resamples ? m : 0)}}),
+                      moment({{kReading, n}, {kResampling, nnunet_bytes(plan, n, resamples ? m : 0)}}),
+                      cores + moment({{kResampling, channels * m}}), cores + moment({{kResults, m + m / kVoxel}}),
+                      moment({{kResults, m + back}}), moment({{kResults, n + n / kVoxel}})});
   };
   return require_grid(grid, path, limits, moments, [](double most) {
     return whole_number(most) + " voxels at the spacing of the model would fit: crop it";

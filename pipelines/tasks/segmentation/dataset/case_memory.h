@@ -11,10 +11,14 @@
 
 namespace voxshard {
 
-/// Returns the memory for reading image and label of a case; nothing for files whose headers cannot be read or used,
-/// which is reported when they are read. Errors: kInput E_SIZE beyond formats.limits, E_BUDGET beyond their
-/// memory_bytes.
+/// Returns the memory for reading the channels, one after the other, and the label of a case; nothing for files whose
+/// headers cannot be read or used, which is reported when they are read. Errors: kInput E_SIZE beyond formats.limits,
+/// E_BUDGET beyond their memory_bytes.
 ProcessPlan reading_case_plan(const Case& item, const VolumeFormats& formats);
+
+/// Returns the memory for taking the fingerprint of a case: reading, and for nnU-Net's the volumes reoriented and the
+/// sample. Errors: as above.
+ProcessPlan fingerprint_case_plan(const Case& item, const PreparePlan& plan, const VolumeFormats& formats);
 
 /// Returns the memory for preparing a case: the source, and each volume reoriented, resampled and written. Errors: as
 /// above; they name the finest spacing that would fit.
@@ -26,7 +30,8 @@ struct Predicting {
   ProcessPlan held;   // base, weights, plans
   ProcessPlan cores;  // arenas and everything else of a core set
 };
-/// Returns the memory for predicting one image: reading, preparing, prediction, the label map and writing it. Errors:
+/// Returns the memory for predicting one image from the header of a channel: reading, preparing (all channels of the
+/// plan are held at once), prediction, the label map and writing it. Errors:
 /// kInput E_SIZE, E_BUDGET with a size that would fit; limits.memory_bytes is that of the process.
 ProcessPlan predicting_plan(const VolumeInfo& info, const std::filesystem::path& path, const PreparePlan& plan,
                             const Predicting& process, const VolumeLimits& limits);

@@ -7,6 +7,29 @@
 #include <numeric>
 
 namespace voxshard {
+namespace {
+
+/// True when the cases hold the samples that nnU-Net's convention draws.
+bool are_sampled(const std::vector<CaseFingerprint>& cases) { return !cases.empty() && cases.front().nnunet; }
+
+nlohmann::ordered_json foreground_json(const std::vector<CaseFingerprint>& cases) {
+  const Fingerprint pooled = pool_fingerprints(cases);
+  nlohmann::ordered_json json = {{"mean", pooled.mean_hu}, {"std", pooled.std_hu}, {"min", pooled.min_hu}};
+  if (pooled.has_percentiles) {
+    json["percentile_00_5"] = pooled.percentile_00_5_hu;
+    json["median"] = pooled.percentile_50_hu;
+    json["percentile_99_5"] = pooled.percentile_99_5_hu;
+  }
+  json["max"] = pooled.max_hu;
+  json["rule"] =
+      are_sampled(cases)
+          ? "100000000 voxels with a label, as many from every case, drawn with replacement as nnU-Net draws "
+            "them"
+          : "voxels of every class but the background; every case has the same weight";
+  return json;
+}
+
+}  // namespace
 
 std::int64_t CaseFingerprint::foreground() const {
   return class_voxels.empty() ? 0 : std::accumulate(class_voxels.begin() + 1, class_voxels.end(), std::int64_t{0});
@@ -35,7 +58,28 @@ CaseFingerprint take_fingerprint(const std::string& id, const Volume& ct, const 
   return f;
 }
 
+std::vector<const NnunetCase*> nnunet_cases(const std::vector<CaseFingerprint>& cases) {
+  std::vector<const NnunetCase*> list;
+  for (const CaseFingerprint& one : cases) list.push_back(&one.nnunet.value());
+  return list;
+}
+
+namespace {
+
+Fingerprint pool_samples(const std::vector<CaseFingerprint>& cases) {
+  Fingerprint pooled{.cases = static_cast<int>(cases.size())};
+  for (const NnunetCase* one : nnunet_cases(cases)) pooled.cases_with_foreground += !one->sample.values.empty();
+  const IntensityNumbers n = pooled_sample(nnunet_cases(cases));
+  pooled.mean_hu = n.mean, pooled.std_hu = n.std, pooled.min_hu = n.min, pooled.max_hu = n.max;
+  pooled.percentile_00_5_hu = n.percentile_00_5, pooled.percentile_50_hu = n.median;
+  pooled.percentile_99_5_hu = n.percentile_99_5;
+  return pooled;
+}
+
+}  // namespace
+
 Fingerprint pool_fingerprints(const std::vector<CaseFingerprint>& cases) {
+  if (are_sampled(cases)) return pool_samples(cases);
   Fingerprint pooled;
   pooled.cases = static_cast<int>(cases.size());
   std::vector<double> share(CaseFingerprint::kBins, 0);  // of each HU, every case weighs 1
@@ -46,7 +90,8 @@ Fingerprint pool_fingerprints(const std::vector<CaseFingerprint>& cases) {
     ++pooled.cases_with_foreground;
     mean += c.mean_hu, square += c.mean_square_hu2;
     low = std::min(low, c.min_hu), high = std::max(high, c.max_hu);
-    for (int b = 0; b < CaseFingerprint::kBins; ++b) share[b] += static_cast<double>(c.histogram[b]) / n;
+    pooled.has_percentiles = pooled.has_percentiles && !c.histogram.empty();
+    for (std::size_t b = 0; b < c.histogram.size(); ++b) share[b] += static_cast<double>(c.histogram[b]) / n;
   }
   if (pooled.cases_with_foreground == 0) return pooled;
   const double weight = pooled.cases_with_foreground;
@@ -54,6 +99,7 @@ Fingerprint pool_fingerprints(const std::vector<CaseFingerprint>& cases) {
   pooled.mean_hu = mean;
   pooled.std_hu = std::max(std::sqrt(std::max(square - mean * mean, 0.0)), 1e-8);
   pooled.min_hu = low, pooled.max_hu = high;
+  if (!pooled.has_percentiles) return pooled;
   const auto percentile = [&](double part) {
     double below = 0;
     for (int b = 0; b < CaseFingerprint::kBins; ++b)
@@ -94,33 +140,34 @@ std::array<double, 3> median_spacing(std::vector<std::array<double, 3>> spacings
   return median;
 }
 
-nlohmann::ordered_json to_json(const Fingerprint& pooled, const std::vector<CaseFingerprint>& cases,
-                               const std::vector<std::string>& class_names) {
+nlohmann::ordered_json to_json(const std::vector<std::vector<CaseFingerprint>>& by_channel, const PreparePlan& plan) {
+  const std::vector<CaseFingerprint>& cases = by_channel.front();
   nlohmann::ordered_json json;
-  json["cases"] = pooled.cases;
-  json["foreground_hu"] = {{"mean", pooled.mean_hu},
-                           {"std", pooled.std_hu},
-                           {"min", pooled.min_hu},
-                           {"percentile_00_5", pooled.percentile_00_5_hu},
-                           {"median", pooled.percentile_50_hu},
-                           {"percentile_99_5", pooled.percentile_99_5_hu},
-                           {"max", pooled.max_hu},
-                           {"rule", "voxels of every class but the background; every case has the same weight"}};
+  json["cases"] = cases.size();
+  if (by_channel.size() == 1)
+    json["foreground_hu"] = foreground_json(cases);
+  else
+    for (std::size_t c = 0; c < by_channel.size(); ++c)
+      json["foreground_by_channel"].push_back(
+          {{"channel", plan.channels[c]}, {"values", foreground_json(by_channel[c])}});
+  if (are_sampled(cases)) json["median_relative_size_after_cropping"] = median_cropped_share(nnunet_cases(cases));
   json["per_case"] = nlohmann::ordered_json::array();
   for (const auto& c : cases) {
     nlohmann::ordered_json voxels;
-    for (std::size_t k = 0; k < class_names.size(); ++k) voxels[class_names[k]] = c.class_voxels[k];
+    for (std::size_t k = 0; k < plan.class_names.size(); ++k) voxels[plan.class_names[k]] = c.class_voxels[k];
     json["per_case"].push_back({{"case", c.id},
                                 {"size", c.geometry.size},
                                 {"spacing_mm", c.geometry.spacing},
                                 {"orientation", orientation_code(c.geometry)},
                                 {"voxels", voxels}});
+    if (c.nnunet) json["per_case"].back()["size_after_crop"] = c.nnunet->cropped_size;
   }
   return json;
 }
 
 nlohmann::ordered_json fingerprint_message(const CaseFingerprint& f) {
   return {{"id", f.id},
+          {"nnunet", f.nnunet ? nnunet_message(*f.nnunet) : nlohmann::ordered_json()},
           {"size", f.geometry.size},
           {"origin", f.geometry.origin},
           {"spacing", f.geometry.spacing},
@@ -133,6 +180,7 @@ nlohmann::ordered_json fingerprint_message(const CaseFingerprint& f) {
 CaseFingerprint fingerprint_of(const nlohmann::ordered_json& message) {
   CaseFingerprint f;
   message.at("id").get_to(f.id);
+  if (!message.at("nnunet").is_null()) f.nnunet = nnunet_case_of(message.at("nnunet"));
   message.at("size").get_to(f.geometry.size);
   message.at("origin").get_to(f.geometry.origin);
   message.at("spacing").get_to(f.geometry.spacing);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
+#include "pipelines/tasks/segmentation/dataset/nnunet_fingerprint.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
 
 namespace voxshard {
@@ -21,10 +22,12 @@ struct CaseFingerprint {
   std::string id;
   Geometry geometry{};                       // of the file
   std::vector<std::int64_t> class_voxels{};  // by class
-  // foreground voxels per HU, bin 0 is kLowestHu; values beyond the range count in the end bins
+  // foreground voxels per HU, bin 0 is kLowestHu; values beyond the range count in the end bins; empty for a channel
+  // that is not in HU
   std::vector<std::int64_t> histogram{};
   double mean_hu = 0, mean_square_hu2 = 0;  // over the foreground
   double min_hu = 0, max_hu = 0;
+  std::optional<NnunetCase> nnunet{};  // for Convention::kNnunet
 
   static constexpr int kLowestHu = -2048, kBins = 2048 + 16384;
   std::int64_t foreground() const;
@@ -41,9 +44,15 @@ struct Fingerprint {
   int cases = 0, cases_with_foreground = 0;
   double mean_hu = 0, std_hu = 1, percentile_00_5_hu = 0, percentile_50_hu = 0, percentile_99_5_hu = 0;
   double min_hu = 0, max_hu = 0;
+  bool has_percentiles = true;  // false: the channel is not in HU
 };
 
+/// Returns the numbers of all cases together: exact ones from the histograms, or those of the samples that nnU-Net's
+/// convention draws.
 Fingerprint pool_fingerprints(const std::vector<CaseFingerprint>& cases);
+
+/// Returns the samples of all cases for the functions of nnunet_fingerprint.h. Requires: every case has one.
+std::vector<const NnunetCase*> nnunet_cases(const std::vector<CaseFingerprint>& cases);
 
 struct HuMoments {
   double mean_hu = 0, std_hu = 1;
@@ -55,7 +64,7 @@ HuMoments clipped_moments(const std::vector<CaseFingerprint>& cases, const Range
 /// Returns the median, per axis, of the spacings of the oriented volumes; the mean of the middle two for an even count.
 std::array<double, 3> median_spacing(std::vector<std::array<double, 3>> spacings_mm);
 
-nlohmann::ordered_json to_json(const Fingerprint& pooled, const std::vector<CaseFingerprint>& cases,
-                               const std::vector<std::string>& class_names);
+///   by_channel  the cases, for each channel of the plan
+nlohmann::ordered_json to_json(const std::vector<std::vector<CaseFingerprint>>& by_channel, const PreparePlan& plan);
 
 }  // namespace voxshard

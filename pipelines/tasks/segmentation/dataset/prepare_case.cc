@@ -16,12 +16,20 @@ using Json = nlohmann::ordered_json;
 Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options, const Progress& progress) {
   SourceCase source = read_source_case(item, plan.classes(), options.formats, plan.ignore_label);
   throw_if_stopped(progress);
-  PreparedImage image = prepare_image(std::move(source.image), plan);
-  throw_if_stopped(progress);
   const fs::path& work = options.work;
-  write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
-  image.image.voxels = {};
-  const Volume label = prepare_label(std::move(source.label), plan);
+  const std::size_t channels = plan.channels.size();
+  const Geometry grid = source.image.geometry;
+  PreparedImage image;
+  Json means, deviations;
+  for (std::size_t c = 0; c < channels; ++c) {  // memory holds one of them
+    if (c > 0) source.image = read_source_channel(item, c, grid, options.formats);
+    image = prepare_image(std::move(source.image), plan.of_channel(c), &source.label);
+    throw_if_stopped(progress);
+    write_volume(prepared_image(work, item.id, c, channels), image.image, DiskType::kF32);
+    image.image.voxels = {}, source.image.voxels = {};
+    means.push_back(image.mean_hu), deviations.push_back(image.std_hu);
+  }
+  const Volume label = prepare_label(std::move(source.label), plan, image.crop);
   ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
   const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);
   std::vector<std::int64_t> class_voxels(plan.classes(), 0);
@@ -35,9 +43,14 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   Json record = {{"case", item.id},
                  {"shape", {shape[0], shape[1], shape[2]}},
                  {"spacing_mm", label.geometry.spacing},
-                 {"mean_hu", image.mean_hu},
-                 {"std_hu", image.std_hu},
+                 {"mean_hu", channels == 1 ? means[0] : means},
+                 {"std_hu", channels == 1 ? deviations[0] : deviations},
                  {"class_voxels", class_voxels}};
+  if (item.annotated) {
+    Json names = Json::array();
+    for (const int label : *item.annotated) names.push_back(plan.class_names.at(static_cast<std::size_t>(label)));
+    record["annotated"] = names;
+  }
   write_json(prepared_record(work, item.id), record);
   return record;
 }
@@ -47,6 +60,7 @@ Json read_record(const fs::path& work, const std::string& id) {
   Json record;
   for (const char* name : {"case", "shape", "spacing_mm", "mean_hu", "std_hu", "class_voxels"})
     record[name] = read.at(name);
+  if (read.contains("annotated")) record["annotated"] = read.at("annotated");
   return record;
 }
 

@@ -10,9 +10,9 @@
 
 namespace voxshard {
 
-/// Prepares a case and returns its record for dataset.json, which is also the last of its files. The image is written
-/// and released before the label is prepared, so memory holds one of them. Errors: kInput with a code as in
-/// CaseFailure; kOutput; Stopped.
+/// Prepares a case and returns its record for dataset.json, which is also the last of its files. Each channel of the
+/// image is written and released before the next one is read, and before the label is prepared. Errors: kInput with a
+/// code as in CaseFailure; kOutput; Stopped.
 nlohmann::ordered_json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options,
                                     const Progress& progress);
 

@@ -1,7 +1,9 @@
 #include "pipelines/tasks/segmentation/dataset/prepare_choices.h"
 
+#include <algorithm>
 #include <sstream>
 
+#include "io/files/channel_address.h"
 #include "io/files/file_name.h"
 #include "io/volume/resample.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
@@ -14,6 +16,20 @@ std::array<double, 3> oriented_spacing(const Geometry& geometry, const std::stri
   plan.orientation = orientation;
   return prepared_geometry(geometry, plan).spacing;
 }
+
+/// Throws for options that would change nnU-Net's numbers under its name. Errors: kUsage.
+void require_of_nnunet(const PrepareOptions& options) {
+  if (options.convention != Convention::kNnunet) return;
+  if (options.clip_hu)
+    throw Error(ErrorKind::kUsage,
+                "[prepare] {convention} nnunet clips at its own percentiles; leave {clip} out, or take {convention} "
+                "voxshard");
+  if (options.normalise == Normalise::kWindow)
+    throw Error(ErrorKind::kUsage,
+                "[prepare] nnU-Net has no {normalise} window; take ct, zscore or none, or {convention} voxshard");
+}
+
+bool is_of_hu(Normalise normalise) { return normalise == Normalise::kCt || normalise == Normalise::kWindow; }
 
 }  // namespace
 
@@ -37,6 +53,8 @@ std::vector<double> parse_numbers(const std::string& text, std::size_t count, co
 
 PreparePlan plan_from_options(const PrepareOptions& options) {
   PreparePlan plan;
+  plan.convention = options.convention;
+  require_of_nnunet(options);
   plan.orientation = options.orientation;
   if (options.orientation != "keep")
     reorient({Geometry{.size = {1, 1, 1}}, Tensor(DType::kI32, {1, 1, 1})}, options.orientation);
@@ -54,9 +72,12 @@ PreparePlan plan_from_options(const PrepareOptions& options) {
   return plan;
 }
 
-Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset, Progress& progress) {
-  const std::string& channel = dataset.channels.front();
-  if (!options.normalise) {
+Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset, std::size_t index,
+                           Progress& progress) {
+  const std::string& channel = dataset.channels.at(index);
+  const bool passed_over =
+      dataset.channels.size() > 1 && options.normalise && is_of_hu(*options.normalise) && !is_ct_channel(channel);
+  if (!options.normalise || passed_over) {
     const Normalise chosen = normalise_of_channel(channel);
     if (chosen != Normalise::kCt)
       progress.log("channel \"" + shown_name(channel) + "\" is no CT: normalised by " + normalise_name(chosen));
@@ -68,8 +89,46 @@ Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset
   return *options.normalise;
 }
 
+void choose_channels(PreparePlan& plan, const PrepareOptions& options, const Dataset& dataset, Progress& progress) {
+  plan.channels = dataset.channels;
+  plan.further.resize(dataset.channels.size() - 1);
+  const bool several = dataset.channels.size() > 1;
+  if (several && options.convention == Convention::kNnunet)
+    throw Error(ErrorKind::kConfig, "[prepare] {convention} nnunet is for data sets of one channel, and this one has " +
+                                        std::to_string(dataset.channels.size()) + "; take {convention} voxshard");
+  const bool in_hu = options.clip_hu || (options.normalise && is_of_hu(*options.normalise));
+  if (several && in_hu && std::ranges::none_of(dataset.channels, is_ct_channel))
+    throw Error(ErrorKind::kUsage, "[prepare] {clip} and the normalisations ct and window are in HU, and none of the " +
+                                       std::to_string(dataset.channels.size()) +
+                                       " channels is called CT; leave them out");
+  if (several && !dataset.training.empty() && channel_in(dataset.training.front().images.front()))
+    progress.log("the 4th axis of the images holds the " + std::to_string(dataset.channels.size()) + " channels " +
+                 channels_text(dataset.channels) + ", as dataset.json says");
+  for (std::size_t c = 0; c < dataset.channels.size(); ++c) {
+    const bool clips = !several || is_ct_channel(dataset.channels[c]);
+    plan.set_channel(c, {.clip_hu = clips ? options.clip_hu : std::nullopt,
+                         .normalise = choose_normalise(options, dataset, c, progress)});
+  }
+}
+
+void complete_channels(PreparePlan& plan, const PrepareOptions& options,
+                       const std::vector<std::vector<CaseFingerprint>>& by_channel) {
+  for (std::size_t c = 0; c < by_channel.size(); ++c) {
+    PreparePlan one = plan.of_channel(c);
+    complete_plan(one, options, by_channel[c]);
+    plan.spacing_mm = one.spacing_mm, plan.zscore_in_nonzero = one.zscore_in_nonzero;
+    plan.set_channel(
+        c, {.clip_hu = one.clip_hu, .normalise = one.normalise, .mean_hu = one.mean_hu, .std_hu = one.std_hu});
+  }
+}
+
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {
-  if (options.spacing == "median") {
+  if (options.convention == Convention::kNnunet) {
+    const auto sampled = nnunet_cases(cases);
+    if (options.spacing == "median") plan.spacing_mm = nnunet_target_spacing(sampled);
+    plan.zscore_in_nonzero =
+        plan.normalise == Normalise::kZscore && median_cropped_share(sampled) < kLeastShareOfWholeZscore;
+  } else if (options.spacing == "median") {
     std::vector<std::array<double, 3>> spacings;
     for (const auto& c : cases) spacings.push_back(oriented_spacing(c.geometry, plan.orientation));
     plan.spacing_mm = median_spacing(spacings);

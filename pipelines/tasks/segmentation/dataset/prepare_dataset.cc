@@ -9,9 +9,11 @@
 #include "libcore/base/stopwatch.h"
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
-#include "pipelines/tasks/segmentation/dataset/fingerprint.h"
+#include "pipelines/tasks/segmentation/dataset/channel_fingerprints.h"
+#include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_case.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_choices.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_report.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
@@ -47,19 +49,30 @@ class Preparation {
   }
 
  private:
-  std::int64_t size_of(const Case& item) const { return reading_case_plan(item, options_.formats).total(); }
-  static std::vector<std::string> ids_of(const std::vector<Case>& cases) {
-    std::vector<std::string> ids;
-    for (const Case& item : cases) ids.push_back(item.id);
-    return ids;
+  // The steps for one case; errors of an anonymous one name no file.
+  ProcessPlan reading_plan_of(const Case& item) const {
+    return hiding_paths(item, [&] { return reading_case_plan(item, options_.formats); });
+  }
+  std::int64_t size_of(const Case& item) const { return reading_plan_of(item).total(); }
+  ProcessPlan plan_of(const Case& item) const {
+    return hiding_paths(item, [&] { return preparing_case_plan(item, plan_, options_.formats); });
+  }
+  CaseFingerprints fingerprints(const Case& item) const {
+    return hiding_paths(item,
+                        [&] { return take_fingerprints(item, plan_, dataset_.training.size(), options_.formats); });
+  }
+  Json prepared(const Case& item) const {
+    return hiding_paths(item, [&] { return prepare_case(item, plan_, options_, progress_); });
   }
 
   void open() {
     plan_ = plan_from_options(options_);
-    reading_.emplace(FolderLock::reading(options_.dataset));
-    dataset_ = read_source_dataset(options_.dataset);
-    plan_.channels = dataset_.channels;
-    plan_.normalise = choose_normalise(options_, dataset_, progress_);
+    DatasetSource source = options_.source;
+    source.folder = options_.dataset;
+    for (const fs::path& folder : folders_of(source)) reading_.push_back(FolderLock::reading(folder));
+    SourceDataset found = read_dataset_source(source, options_.work, options_.formats, context_, gate_);
+    dataset_ = std::move(found.dataset), names_ = std::move(found.names), report_.ids = found.ids;
+    choose_channels(plan_, options_, dataset_, progress_);
     plan_.class_names = dataset_.label_names;
     plan_.ignore_label = dataset_.ignore_label;
     report_.work = options_.work;
@@ -75,7 +88,7 @@ class Preparation {
 
   void look_at(std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
-    sources_[at] = source_hashes(dataset_.training[at]);
+    sources_[at] = hiding_paths(dataset_.training[at], [&] { return source_hashes(dataset_.training[at]); });
     warnings_[at] = source_warnings(dataset_.training[at], options_.formats);
   }
   Json looked_at(std::int64_t i) const {
@@ -90,7 +103,7 @@ class Preparation {
   /// Looks at the source files of all cases when resuming: an earlier plan holds only if they are unchanged.
   void look_at_sources() {
     if (!options_.resume) return;
-    CasePass pass("compare", ids_of(dataset_.training), context_, gate_);
+    CasePass pass("compare", case_ids(dataset_.training), context_, gate_);
     pass.run({.need = [](std::int64_t) { return ProcessPlan(); },
               .body = [&](std::int64_t i) { look_at(i); },
               .value = [&](std::int64_t i) { return looked_at(i); },
@@ -105,43 +118,47 @@ class Preparation {
     if (has_plan_) plan_ = plan_from_json(agreed);
   }
 
+  ProcessPlan fingerprint_plan(const Case& item) const {
+    return hiding_paths(item, [&] { return fingerprint_case_plan(item, plan_, options_.formats); });
+  }
+
   /// The first pass: checks that every case can be used and takes its fingerprint, from which the plan follows.
   void make_plan() {
     if (!has_plan_) {
-      std::vector<CaseFingerprint> all(dataset_.training.size()), good;
-      CasePass pass("fingerprint", ids_of(dataset_.training), context_, gate_);
+      std::vector<std::vector<CaseFingerprint>> all(dataset_.training.size());  // by case
+      CasePass pass("fingerprint", case_ids(dataset_.training), context_, gate_);
       usable_ =
           pass.run({.need =
                         [&](std::int64_t i) {
                           if (!options_.resume) look_at(i);
-                          return reading_case_plan(dataset_.training[static_cast<std::size_t>(i)], options_.formats);
+                          return fingerprint_plan(dataset_.training[static_cast<std::size_t>(i)]);
                         },
                     .body =
                         [&](std::int64_t i) {
                           const Case& item = dataset_.training[static_cast<std::size_t>(i)];
-                          const SourceCase source =
-                              read_source_case(item, plan_.classes(), options_.formats, plan_.ignore_label);
-                          all[static_cast<std::size_t>(i)] =
-                              take_fingerprint(item.id, source.image, source.label, plan_.classes());
+                          CaseFingerprints found = fingerprints(item);
+                          add_warnings(item.id, found.notes, warnings_[static_cast<std::size_t>(i)]);
+                          all[static_cast<std::size_t>(i)] = std::move(found.channels);
                         },
                     .value =
                         [&](std::int64_t i) {
                           return Json{{"looked", looked_at(i)},
-                                      {"found", fingerprint_message(all[static_cast<std::size_t>(i)])}};
+                                      {"found", fingerprint_messages(all[static_cast<std::size_t>(i)])}};
                         },
                     .take =
                         [&](std::int64_t i, const Json& value) {
                           take_looked_at(i, value.at("looked"));
-                          all[static_cast<std::size_t>(i)] = fingerprint_of(value.at("found"));
+                          all[static_cast<std::size_t>(i)] = fingerprints_of(value.at("found"));
                         },
                     .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
       if (report_.interrupted = pass.stopped(); report_.interrupted) return;
       report_.failures.insert(report_.failures.end(), pass.failures().begin(), pass.failures().end());
+      std::vector<std::vector<CaseFingerprint>> good(plan_.channels.size());  // by channel
       for (std::size_t i = 0; i < all.size(); ++i)
-        if (usable_[i]) good.push_back(std::move(all[i]));
-      if (good.empty()) throw_no_case();
-      complete_plan(plan_, options_, good);
-      fingerprint_ = to_json(pool_fingerprints(good), good, plan_.class_names);
+        for (std::size_t c = 0; usable_[i] && c < good.size(); ++c) good[c].push_back(std::move(all[i].at(c)));
+      if (good.front().empty()) throw_no_case();
+      complete_channels(plan_, options_, good);
+      fingerprint_ = to_json(good, plan_);
     }
     for (std::size_t i = 0; i < warnings_.size(); ++i)
       for (CaseFailure& w : warnings_[i]) {
@@ -157,6 +174,7 @@ class Preparation {
     if (context_.writes()) {
       folder_->start(
           {.options = options_hash(plan_, options_), .parts = part_names(dataset_), .resume = options_.resume});
+      if (!names_.empty()) write_case_names(options_.work, names_);
       for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options_.work / part);
       if (!fingerprint_.is_null()) {
         folder_->begin(kFingerprintPart, {"fingerprint.json"});
@@ -180,13 +198,13 @@ class Preparation {
     std::vector<Json> records(cases_.size());
     std::vector<char> finished(cases_.size(), 0);
     PartLog& log = context_.writes() ? folder_->log() : *own_log_;
-    CasePass pass("prepare", ids_of(cases_), context_, gate_);
+    CasePass pass("prepare", case_ids(cases_), context_, gate_);
     const auto good =
         pass.run({.need =
                       [&](std::int64_t k) {
                         const auto i = static_cast<std::size_t>(k);
                         finished[i] = log.holds(case_part(cases_[i].id), made_of[i]);
-                        return finished[i] ? ProcessPlan() : preparing_case_plan(cases_[i], plan_, options_.formats);
+                        return finished[i] ? ProcessPlan() : plan_of(cases_[i]);
                       },
                   .body =
                       [&](std::int64_t k) {
@@ -195,8 +213,8 @@ class Preparation {
                           records[i] = read_record(options_.work, cases_[i].id);
                           return;
                         }
-                        log.begin(case_part(cases_[i].id), case_files(cases_[i].id));
-                        records[i] = prepare_case(cases_[i], plan_, options_, progress_);
+                        log.begin(case_part(cases_[i].id), case_files(cases_[i].id, plan_.channels.size()));
+                        records[i] = prepared(cases_[i]);
                         log.commit(case_part(cases_[i].id), made_of[i]);
                       },
                   .value =
@@ -217,6 +235,7 @@ class Preparation {
       listed_.push_back(std::move(records[i]));
       ++(finished[i] ? report_.skipped : report_.prepared);
     }
+    report_.coverage = class_coverage(listed_, plan_.class_names);
     report_.memory = gate_.widest();
     report_.plan = plan_;
   }
@@ -226,21 +245,12 @@ class Preparation {
     if (listed_.empty()) throw_no_case();
     if (!context_.writes()) return;
     write_quarantine(options_.work, report_.failures);
-    Json labels, channels;
-    for (int c = 0; c < plan_.classes(); ++c) labels[plan_.class_names[static_cast<std::size_t>(c)]] = c;
-    if (plan_.ignore_label) labels["ignore"] = *plan_.ignore_label;
-    for (std::size_t c = 0; c < plan_.channels.size(); ++c) channels[std::to_string(c)] = plan_.channels[c];
     write_json(options_.work / "run.json", {{"command", "prepare"},
                                             {"version", VOXSHARD_VERSION},
-                                            {"dataset", fs::absolute(options_.dataset).string()},
+                                            {"dataset", source_of(options_)},
                                             {"report", to_json(report_)}});
     folder_->begin(kDatasetPart, {"dataset.json"});
-    write_json(options_.work / "dataset.json", {{"name", dataset_.name},
-                                                {"channel_names", channels},
-                                                {"labels", labels},
-                                                {"numTraining", listed_.size()},
-                                                {"file_ending", kMappedEnding},
-                                                {"cases", listed_}});
+    write_json(options_.work / "dataset.json", prepared_listing(dataset_, plan_, listed_));
     folder_->commit(kDatasetPart, data_);
     std::vector<std::string> parts = {kFingerprintPart, kPlansPart};
     for (const Case& item : cases_) parts.push_back(case_part(item.id));
@@ -266,6 +276,7 @@ class Preparation {
       throw Error(ErrorKind::kNoCase, "[prepare] no usable case in " + options_.dataset.string());
     }
     folder_->claim();
+    if (!names_.empty()) write_case_names(options_.work, names_);
     write_quarantine(options_.work, report_.failures);
     std::string text = "[prepare] no usable case in " + options_.dataset.string() + ": " +
                        std::to_string(report_.failures.size()) + " failed, listed in " +
@@ -279,8 +290,9 @@ class Preparation {
   const RunContext& context_;
   Progress& progress_;
   MemoryGate gate_;
-  std::optional<FolderLock> reading_;
+  std::vector<FolderLock> reading_;
   Dataset dataset_;
+  CaseNames names_;  // where ids are anonymous
   PreparePlan plan_;
   bool has_plan_ = false;               // true: the plan of an earlier call holds
   std::optional<OutputFolder> folder_;  // on the first process
@@ -299,18 +311,6 @@ class Preparation {
 
 PrepareReport prepare_dataset(const PrepareOptions& options, const RunContext& context) {
   return Preparation(options, context).run();
-}
-
-Json to_json(const PrepareReport& report) {
-  return {{"work", report.work.string()},
-          {"plan", to_json(report.plan)},
-          {"prepared", report.prepared},
-          {"skipped", report.skipped},
-          {"failed", report.failures.size()},
-          {"failures", to_json(report.failures)},
-          {"warnings", to_json(report.warnings)},
-          {"interrupted", report.interrupted},
-          {"seconds", report.seconds}};
 }
 
 }  // namespace voxshard

@@ -14,19 +14,25 @@
 
 #include "io/volume/volume.h"
 #include "pipelines/engine/run_context.h"
+#include "pipelines/tasks/segmentation/dataset/class_coverage.h"
+#include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
 
 namespace voxshard {
 
 struct PrepareOptions {
   std::filesystem::path dataset, work;
-  std::string spacing = "median";      // "median", "keep" or "X,Y,Z" in mm
+  Convention convention = Convention::kVoxshard;
+  std::string spacing = "median";      // "median" (or nnU-Net's target spacing), "keep" or "X,Y,Z" in mm
   std::string orientation = "LPS";     // three letters or "keep"
   std::optional<Range> clip_hu;        // none: the foreground's 0.5 and 99.5 percentiles for ct, -160 to 240 for window
   std::optional<Normalise> normalise;  // none: by the name of the channel
   std::uint64_t seed = 0;              // for the foreground samples
   bool resume = false;                 // skip the cases that are finished and unchanged
-  VolumeFormats formats = volume_formats();  // of the data set; limits.memory_bytes is for all cases in flight together
+  IrregularSlices irregular = IrregularSlices::kReject;
+  VolumeFormats formats = volume_formats();  // of the data set, made for `irregular`; limits.memory_bytes is for all
+                                             // cases in flight together
+  DatasetSource source = {};                 // where cases come from; its folder is `dataset`
 };
 
 struct PrepareReport {
@@ -35,6 +41,8 @@ struct PrepareReport {
   int prepared = 0, skipped = 0;      // skipped: finished by an earlier run
   std::vector<CaseFailure> failures;  // also in quarantine.csv
   std::vector<CaseFailure> warnings;  // anomalies of cases that are used: W_FORMS
+  std::string ids = "names";          // or "ordinals", "salted"
+  ClassCoverage coverage;             // of the cases that are prepared
   bool interrupted = false;
   double seconds = 0;
   ProcessPlan memory;  // of the cases in flight at the peak

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "io/volume/resample.h"
+#include "pipelines/tasks/segmentation/dataset/nnunet_grid.h"
+#include "pipelines/tasks/segmentation/dataset/nonzero_crop.h"
 
 namespace voxshard {
 namespace {
@@ -48,9 +50,35 @@ Geometry reoriented_geometry(const Geometry& from, const std::string& code) {
   return to;
 }
 
+bool is_nnunet(const PreparePlan& plan) { return plan.convention == Convention::kNnunet; }
+
+Geometry oriented_geometry(const Geometry& original, const PreparePlan& plan) {
+  return plan.orientation == "keep" ? original : reoriented_geometry(original, plan.orientation);
+}
+
 struct Moments {
   double mean = 0, std = 1;
 };
+
+/// Normalises the voxels of the nonzero mask by their own mean and deviation; the others stay as they are.
+///   label  oriented and cropped, whose labels count as nonzero; or null
+Moments normalise_nonzero(const Tensor& image, const Volume* label) {
+  std::vector<char> mask = nonzero_mask(image);
+  if (label != nullptr)
+    for (std::size_t i = 0; i < mask.size(); ++i)
+      if (label->voxels.as<std::int32_t>()[i] != 0) mask[i] = 1;
+  auto* x = image.as<float>();
+  double sum = 0, square = 0, n = 0;
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    if (mask[i]) sum += x[i], n += 1;
+  const double mean = n > 0 ? sum / n : 0;
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    if (mask[i]) square += (x[i] - mean) * (x[i] - mean);
+  const double std = n > 0 ? std::max(std::sqrt(square / n), 1e-8) : 1;
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    if (mask[i]) x[i] = static_cast<float>((x[i] - mean) / std);
+  return {mean, std};
+}
 
 Moments moments(const Tensor& voxels) {
   const auto* x = voxels.as<float>();
@@ -62,11 +90,22 @@ Moments moments(const Tensor& voxels) {
   return {mean, std::max(std::sqrt(square / static_cast<double>(n)), 1e-8)};
 }
 
+/// Returns a predicted label map on the whole oriented grid.
+Volume uncropped(Volume label, const Geometry& whole, const PreparePlan& plan, const Box& crop) {
+  if (plan.spacing_mm) label = nnunet_restored(std::move(label), cropped_geometry(whole, crop), *plan.spacing_mm);
+  return placed_back(std::move(label), crop, whole);
+}
+
 }  // namespace
 
-PreparedImage prepare_image(Volume ct, const PreparePlan& plan) {
+PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* label) {
   const Geometry original = ct.geometry;
   Volume image = oriented(std::move(ct), plan);
+  std::optional<Box> crop;
+  if (is_nnunet(plan)) {
+    crop = nonzero_box(image.voxels);
+    image = cropped(std::move(image), *crop);
+  }
   auto* x = image.voxels.as<float>();
   const std::int64_t n = image.voxels.count();
   if (plan.clip_hu) {
@@ -77,36 +116,48 @@ PreparedImage prepare_image(Volume ct, const PreparePlan& plan) {
   by.mean = 0;
   if (plan.normalise == Normalise::kZscore) by = moments(image.voxels);
   if (plan.normalise == Normalise::kCt || plan.normalise == Normalise::kWindow) by = {plan.mean_hu, plan.std_hu};
-  const double scale = 1 / by.std;
-  for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<float>((x[i] - by.mean) * scale);
+  if (plan.zscore_in_nonzero) {
+    std::optional<Volume> masked;
+    if (label != nullptr) masked = cropped(oriented(*label, plan), *crop);
+    by = normalise_nonzero(image.voxels, masked ? &*masked : nullptr);
+  } else {
+    const double scale = 1 / by.std;
+    for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<float>((x[i] - by.mean) * scale);
+  }
   if (plan.spacing_mm) {
     const Geometry before = image.geometry;
-    image = resample_image(std::move(image), *plan.spacing_mm);
+    image = is_nnunet(plan) ? nnunet_image(std::move(image), *plan.spacing_mm)
+                            : resample_image(std::move(image), *plan.spacing_mm);
     image.geometry = with_true_spacing(before, image.geometry.size);
   }
-  return {std::move(image), original, by.mean, by.std};
+  return {std::move(image), original, by.mean, by.std, crop};
 }
 
-Volume prepare_label(Volume label, const PreparePlan& plan) {
+Volume prepare_label(Volume label, const PreparePlan& plan, const std::optional<Box>& crop) {
   Volume result = oriented(std::move(label), plan);
+  if (crop) result = cropped(std::move(result), *crop);
   if (!plan.spacing_mm) return result;
   const Geometry before = result.geometry;
-  result = resample_label(std::move(result), *plan.spacing_mm);
+  result = is_nnunet(plan) ? nnunet_label(std::move(result), *plan.spacing_mm)
+                           : resample_label(std::move(result), *plan.spacing_mm);
   result.geometry = with_true_spacing(before, result.geometry.size);
   return result;
 }
 
-Geometry prepared_geometry(const Geometry& original, const PreparePlan& plan) {
-  const Geometry grid = plan.orientation == "keep" ? original : reoriented_geometry(original, plan.orientation);
+Geometry prepared_geometry(const Geometry& original, const PreparePlan& plan, const std::optional<Box>& crop) {
+  Geometry grid = oriented_geometry(original, plan);
+  if (crop) grid = cropped_geometry(grid, *crop);
   if (!plan.spacing_mm) return grid;
   return with_true_spacing(grid, respaced(grid, *plan.spacing_mm).size);
 }
 
-Volume restore_label(Volume label, const Geometry& original, const PreparePlan& plan) {
-  ensure(same_geometry(label.geometry, prepared_geometry(original, plan), 1e-3), "the label is on the prepared grid");
-  Volume back = plan.spacing_mm              ? resample_label_to(std::move(label), original)
-                : plan.orientation == "keep" ? std::move(label)
-                                             : reorient(std::move(label), orientation_code(original));
+Volume restore_label(Volume label, const Geometry& original, const PreparePlan& plan, const std::optional<Box>& crop) {
+  ensure(same_geometry(label.geometry, prepared_geometry(original, plan, crop), 1e-3),
+         "the label is on the prepared grid");
+  if (is_nnunet(plan)) label = uncropped(std::move(label), oriented_geometry(original, plan), plan, *crop);
+  Volume back = plan.spacing_mm && !is_nnunet(plan) ? resample_label_to(std::move(label), original)
+                : plan.orientation == "keep"        ? std::move(label)
+                                                    : reorient(std::move(label), orientation_code(original));
   back.geometry = original;
   return back;
 }

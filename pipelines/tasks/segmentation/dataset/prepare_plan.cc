@@ -7,7 +7,9 @@
 
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
+#include "io/files/file_name.h"
 #include "libcore/base/error.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -19,6 +21,41 @@ struct NamedNormalise {
 constexpr NamedNormalise kNames[] = {
     {Normalise::kCt, "ct"}, {Normalise::kZscore, "zscore"}, {Normalise::kWindow, "window"}, {Normalise::kNone, "none"}};
 
+constexpr const char* kConventions[] = {"voxshard", "nnunet"};
+
+Convention convention_from_name(const std::string& name) {
+  const std::vector<std::string> names = convention_names();
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end())
+    throw Error(ErrorKind::kConfig, "[plan] the convention is not known to this version; expected voxshard or nnunet");
+  return static_cast<Convention>(at - names.begin());
+}
+
+nlohmann::ordered_json clip_json(const std::optional<Range>& clip) {
+  return clip ? nlohmann::ordered_json({clip->low, clip->high}) : nlohmann::ordered_json(nullptr);
+}
+
+std::optional<Range> clip_of(const nlohmann::json& json) {
+  if (json.is_null()) return std::nullopt;
+  const auto clip = json.get<std::array<double, 2>>();
+  return Range{clip[0], clip[1]};
+}
+
+void require_usable(const Intensities& one) {
+  if (!(one.std_hu > 0) || !std::isfinite(one.mean_hu))
+    throw Error(ErrorKind::kConfig, "[plan] std_hu must be positive and mean_hu finite");
+}
+
+/// Reads the part of a channel, whose keys are those of a plan of one channel. Errors: json::exception, kConfig.
+Intensities intensities_of(const nlohmann::json& json) {
+  Intensities one{.clip_hu = clip_of(json.at("clip_hu")),
+                  .normalise = normalise_from_name(json.at("normalise").get<std::string>()),
+                  .mean_hu = json.at("mean_hu").get<double>(),
+                  .std_hu = json.at("std_hu").get<double>()};
+  require_usable(one);
+  return one;
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(),
@@ -27,6 +64,8 @@ std::string lower(std::string_view text) {
 }
 
 }  // namespace
+
+std::vector<std::string> convention_names() { return {std::begin(kConventions), std::end(kConventions)}; }
 
 const char* normalise_name(Normalise normalise) {
   for (const auto& n : kNames)
@@ -55,18 +94,58 @@ Normalise normalise_of_channel(std::string_view channel) {
   return Normalise::kZscore;
 }
 
+PreparePlan PreparePlan::of_channel(std::size_t channel) const {
+  PreparePlan one = *this;
+  one.channels = {channels.at(channel)};
+  one.further.clear();
+  if (channel > 0) one.set_channel(0, further.at(channel - 1));
+  return one;
+}
+
+void PreparePlan::set_channel(std::size_t channel, const Intensities& one) {
+  if (channel > 0) {
+    further.at(channel - 1) = one;
+    return;
+  }
+  clip_hu = one.clip_hu, normalise = one.normalise, mean_hu = one.mean_hu, std_hu = one.std_hu;
+}
+
+std::string to_text(const PreparePlan& plan) {
+  std::string text = "orientation " + plan.orientation + ", spacing " +
+                     (plan.spacing_mm ? joined_text(plan.spacing_mm->data(), 3, 4) + " mm" : std::string("as it is"));
+  for (std::size_t c = 0; c < plan.channels.size(); ++c) {
+    const PreparePlan p = plan.of_channel(c);
+    text += (plan.channels.size() > 1 ? "; " + shown_name(plan.channels[c]) : "") +
+            (p.clip_hu ? ", HU " + fixed_text(p.clip_hu->low, 0) + " to " + fixed_text(p.clip_hu->high, 0) : "") +
+            ", normalised by " + normalise_name(p.normalise) +
+            (p.zscore_in_nonzero ? " within the nonzero voxels" : "") +
+            (p.convention == Convention::kNnunet ? ", by nnU-Net's numbers" : "");
+    if (p.normalise == Normalise::kCt)
+      text += " (mean " + fixed_text(p.mean_hu, 1) + ", std " + fixed_text(p.std_hu, 1) + " HU)";
+  }
+  return text;
+}
+
 nlohmann::ordered_json to_json(const PreparePlan& plan) {
   nlohmann::ordered_json json;
   json["orientation"] = plan.orientation;
   json["spacing_mm"] = plan.spacing_mm ? nlohmann::ordered_json(*plan.spacing_mm) : nlohmann::ordered_json("keep");
-  json["clip_hu"] =
-      plan.clip_hu ? nlohmann::ordered_json({plan.clip_hu->low, plan.clip_hu->high}) : nlohmann::ordered_json(nullptr);
+  json["clip_hu"] = clip_json(plan.clip_hu);
   json["normalise"] = normalise_name(plan.normalise);
   json["mean_hu"] = plan.mean_hu;
   json["std_hu"] = plan.std_hu;
   json["channels"] = plan.channels;
+  for (const Intensities& one : plan.further)
+    json["further_channels"].push_back({{"clip_hu", clip_json(one.clip_hu)},
+                                        {"normalise", normalise_name(one.normalise)},
+                                        {"mean_hu", one.mean_hu},
+                                        {"std_hu", one.std_hu}});
   json["class_names"] = plan.class_names;
   if (plan.ignore_label) json["ignore_label"] = *plan.ignore_label;
+  if (plan.convention != Convention::kVoxshard) {
+    json["convention"] = kConventions[static_cast<std::size_t>(plan.convention)];
+    json["zscore_in_nonzero"] = plan.zscore_in_nonzero;
+  }
   return json;
 }
 
@@ -75,20 +154,20 @@ PreparePlan plan_from_json(const nlohmann::json& json) {
     PreparePlan plan;
     plan.orientation = json.at("orientation").get<std::string>();
     if (!json.at("spacing_mm").is_string()) plan.spacing_mm = json.at("spacing_mm").get<std::array<double, 3>>();
-    if (!json.at("clip_hu").is_null()) {
-      const auto clip = json.at("clip_hu").get<std::array<double, 2>>();
-      plan.clip_hu = Range{clip[0], clip[1]};
-    }
-    plan.normalise = normalise_from_name(json.at("normalise").get<std::string>());
-    plan.mean_hu = json.at("mean_hu").get<double>();
-    plan.std_hu = json.at("std_hu").get<double>();
     plan.channels = json.at("channels").get<std::vector<std::string>>();
+    if (json.contains("further_channels"))
+      for (const auto& one : json.at("further_channels")) plan.further.push_back(intensities_of(one));
+    if (plan.channels.empty() || plan.further.size() + 1 != plan.channels.size())
+      throw Error(ErrorKind::kConfig, "[plan] further_channels must describe every channel behind the first");
+    plan.set_channel(0, intensities_of(json));
     plan.class_names = json.at("class_names").get<std::vector<std::string>>();
+    if (json.contains("convention")) {
+      plan.convention = convention_from_name(json.at("convention").get<std::string>());
+      plan.zscore_in_nonzero = json.at("zscore_in_nonzero").get<bool>();
+    }
     if (json.contains("ignore_label")) plan.ignore_label = json.at("ignore_label").get<int>();
     if (plan.ignore_label && *plan.ignore_label != plan.classes())
       throw Error(ErrorKind::kConfig, "[plan] ignore_label must be the number behind the classes");
-    if (!(plan.std_hu > 0) || !std::isfinite(plan.mean_hu))
-      throw Error(ErrorKind::kConfig, "[plan] std_hu must be positive and mean_hu finite");
     if (plan.spacing_mm)
       for (double s : *plan.spacing_mm)
         if (!(s >= kLeastSpacingMm && s <= kMostSpacingMm))
@@ -109,6 +188,10 @@ PreparePlan read_plan(const std::filesystem::path& path) {
     e.add_context("reading " + path.string());
     throw;
   }
+}
+
+std::string channels_text(const std::vector<std::string>& channels) {
+  return joined(channels, ", ", [](const std::string& channel) { return shown_name(channel); });
 }
 
 std::string plan_hash(const PreparePlan& plan) { return content_hash(to_json(plan).dump()); }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -34,30 +35,57 @@ bool is_ct_channel(std::string_view channel);
 /// Errors: kConfig for its rescale_to_0_1 and rgb_to_0_1, which are not supported.
 Normalise normalise_of_channel(std::string_view channel);
 
+/// Whose numbers a preparation gives.
+enum class Convention : std::uint8_t {
+  kVoxshard,  // percentiles of all foreground voxels, linear interpolation of images, the nearest voxel of labels
+  kNnunet,    // nnU-Net's sample, crop to nonzero, target spacing and interpolation, to the digit
+};
+/// Returns "voxshard", "nnunet", by the number of the convention.
+std::vector<std::string> convention_names();
+
 struct Range {
   double low = 0, high = 0;
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-struct PreparePlan {
-  std::string orientation = "LPS";                  // or "keep"
-  std::optional<std::array<double, 3>> spacing_mm;  // x, y, z of the oriented volume; none: each image keeps its own
+/// How the values of one channel are normalised. Numbers are in the unit of the channel: HU for a CT.
+struct Intensities {
   std::optional<Range> clip_hu;
   Normalise normalise = Normalise::kCt;
   double mean_hu = 0, std_hu = 1;  // kCt and kWindow; the others ignore them
+  friend bool operator==(const Intensities&, const Intensities&) = default;
+};
+
+struct PreparePlan {
+  std::string orientation = "LPS";                  // or "keep"
+  std::optional<std::array<double, 3>> spacing_mm;  // x, y, z of the oriented volume; none: each image keeps its own
+  std::optional<Range> clip_hu;                     // these four: of the first channel, as in Intensities
+  Normalise normalise = Normalise::kCt;
+  double mean_hu = 0, std_hu = 1;
   std::vector<std::string> channels = {"CT"};
-  std::vector<std::string> class_names;  // by class; [0] is the background
-  std::optional<int> ignore_label;       // label of voxels whose class is unknown: the number after the last class
+  std::vector<Intensities> further = {};  // of the channels behind the first
+  std::vector<std::string> class_names;   // by class; [0] is the background
+  Convention convention = Convention::kVoxshard;
+  bool zscore_in_nonzero = false;   // kNnunet with kZscore: by the voxels of the nonzero mask only; the others stay 0
+  std::optional<int> ignore_label;  // label of voxels whose class is unknown: the number after the last class
 
   int classes() const { return static_cast<int>(class_names.size()); }
+  /// Returns the plan of one channel alone, by which its volumes are prepared, and sets how a channel is normalised.
+  PreparePlan of_channel(std::size_t channel) const;
+  void set_channel(std::size_t channel, const Intensities& intensities);
   friend bool operator==(const PreparePlan&, const PreparePlan&) = default;
 };
 
+/// Returns "orientation LPS, spacing 2x2x3 mm, HU -160 to 240, normalised by ct (...)", the latter for each channel.
+std::string to_text(const PreparePlan& plan);
 nlohmann::ordered_json to_json(const PreparePlan& plan);
 /// Errors: kConfig names the missing or wrong key.
 PreparePlan plan_from_json(const nlohmann::json& json);
 /// Reads the "prepare" part of a plans.json. Errors: kInput when it cannot be read, kConfig when it is not a plan.
 PreparePlan read_plan(const std::filesystem::path& path);
+
+/// Returns "CT, PET": the names of channels as they are shown.
+std::string channels_text(const std::vector<std::string>& channels);
 
 /// Returns 32 hexadecimal digits, equal for equal plans.
 std::string plan_hash(const PreparePlan& plan);

@@ -1,5 +1,7 @@
 #include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
 
+#include "io/datasets/case_label.h"
+#include "io/datasets/hidden_paths.h"
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
@@ -12,55 +14,90 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::vector<fs::path> volumes_of(const Case& item) {
-  std::vector<fs::path> volumes = item.images;
-  if (item.label) volumes.push_back(*item.label);
-  return volumes;
+/// Returns what a case is made of beside the bytes of its files, in one of the sources; null: nothing.
+Json choices_of(const Case& item) {
+  Json choices;
+  for (const ClassedStructures& one : item.structures) {
+    Json classes = Json::object();
+    for (const auto& [structure, label] : one.class_of) classes[std::to_string(structure)] = label;
+    choices["classes"].push_back(classes);
+  }
+  if (item.annotated) choices["annotated"] = *item.annotated;
+  return choices;
 }
 
 }  // namespace
 
 std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& formats) {
   std::vector<CaseFailure> warnings;
-  for (const fs::path& volume : volumes_of(item)) {
+  std::vector<fs::path> volumes = item.images;
+  if (item.label) volumes.push_back(*item.label);
+  for (const fs::path& volume : volumes) {
+    const std::string what = item.label && volume == *item.label ? "label map" : "image";
     const auto unreadable = failure_of(item.id, {ErrorKind::kInput, ErrorKind::kNoCase}, [&] {
       const VolumeInfo info = read_volume_info(volume, formats);
       if (!info.warning.empty())
         warnings.push_back({item.id, info.warning.substr(0, info.warning.find(' ')),
-                            volume.filename().string() + ": " + info.warning.substr(info.warning.find(' ') + 1)});
+                            shown_file(item, volume, what) + ": " + info.warning.substr(info.warning.find(' ') + 1)});
     });
     if (unreadable) break;  // the case is left out, with the reason, when it is read
   }
   return warnings;
 }
 
+void add_warnings(const std::string& id, const std::vector<std::string>& notes, std::vector<CaseFailure>& warnings) {
+  for (const std::string& note : notes)
+    warnings.push_back({id, note.substr(0, note.find(' ')), note.substr(note.find(' ') + 1)});
+}
+
 Json source_hashes(const Case& item) {
   Json hashes = Json::array();
   const auto add = [&](const fs::path& path) {
+    const std::string name = item.anonymous ? std::to_string(hashes.size()) : path.filename().string();
     try {
-      hashes.push_back({path.filename().string(), file_hash(path)});
+      hashes.push_back({name, file_hash(path)});
     } catch (const Error&) {
-      hashes.push_back({path.filename().string(), nullptr});
+      hashes.push_back({name, nullptr});
     }
   };
-  for (const fs::path& volume : volumes_of(item))
-    for (const fs::path& file : files_of_volume(volume)) add(file);
+  std::set<fs::path> added;  // channels may be of one file
+  for (const fs::path& image : item.images)
+    for (const fs::path& file : files_of_volume(image))
+      if (added.insert(file).second) add(file);
+  if (item.label)
+    for (const fs::path& file : files_of_volume(*item.label)) add(file);
+  for (const ClassedStructures& one : item.structures) add(one.file);
+  if (const Json choices = choices_of(item); !choices.is_null()) hashes.push_back({"choices", nullptr, choices});
   return hashes;
 }
 
-Json request_of(const PrepareOptions& options, const Dataset& dataset, const std::vector<Json>& sources) {
+namespace {
+
+Json request_of_ours(const PrepareOptions& options, const Dataset& dataset, const std::vector<Json>& sources) {
   Json cases;
   for (std::size_t i = 0; i < sources.size(); ++i) cases[dataset.training[i].id] = sources[i];
   Json clip = options.clip_hu ? Json({options.clip_hu->low, options.clip_hu->high}) : Json(nullptr);
-  return {{"spacing", options.spacing},
-          {"orientation", options.orientation},
-          {"clip_hu", clip},
-          {"seed", options.seed},
-          {"normalise", options.normalise ? normalise_name(*options.normalise) : "by channel"},
-          {"channels", dataset.channels},
-          {"classes", dataset.label_names},
-          {"ignore_label", dataset.ignore_label ? Json(*dataset.ignore_label) : Json(nullptr)},
-          {"cases", cases}};
+  Json request = {{"spacing", options.spacing},
+                  {"orientation", options.orientation},
+                  {"clip_hu", clip},
+                  {"seed", options.seed},
+                  {"normalise", options.normalise ? normalise_name(*options.normalise) : "by channel"},
+                  {"channels", dataset.channels},
+                  {"classes", dataset.label_names},
+                  {"ignore_label", dataset.ignore_label ? Json(*dataset.ignore_label) : Json(nullptr)},
+                  {"cases", cases}};
+  if (options.irregular != IrregularSlices::kReject) request["irregular_slices"] = "resample";
+  return request;
+}
+
+}  // namespace
+
+Json request_of(const PrepareOptions& options, const Dataset& dataset, const std::vector<Json>& sources) {
+  Json request = request_of_ours(options, dataset, sources);
+  for (const LabelRegion& region : dataset.regions) request["regions"][region.name] = region.labels;
+  if (options.convention != Convention::kVoxshard)
+    request["convention"] = convention_names().at(static_cast<std::size_t>(options.convention));
+  return request;
 }
 
 std::optional<PreparePlan> earlier_plan(const fs::path& work, const Json& request) {
@@ -77,7 +114,7 @@ std::vector<fs::path> inputs_of(const Dataset& dataset) {
   std::set<fs::path> inputs = {dataset.folder};
   for (const Case& item : dataset.training) {
     for (const fs::path& image : item.images) inputs.insert(image.parent_path());
-    if (item.label) inputs.insert(item.label->parent_path());
+    for (const fs::path& file : label_files(item)) inputs.insert(file.parent_path());
   }
   return {inputs.begin(), inputs.end()};
 }

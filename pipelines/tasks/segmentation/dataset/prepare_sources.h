@@ -17,11 +17,15 @@
 namespace voxshard {
 
 /// Returns [[name, hash], ...] of the files of a case; null for a file that cannot be read, which is reported when the
-/// case is prepared.
+/// case is prepared. Files of an anonymous case have numbers for names. What decides about labels beside the files, the
+/// classes of structures and those that were annotated, is an entry of its own.
 nlohmann::ordered_json source_hashes(const Case& item);
 
 /// Returns warnings about the volumes of a case, from their headers: W_FORMS; none for volumes that cannot be read.
 std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& formats);
+
+/// Adds notes, each of which begins with its code, to the warnings about a case.
+void add_warnings(const std::string& id, const std::vector<std::string>& notes, std::vector<CaseFailure>& warnings);
 
 /// Returns everything that the plan depends on: an earlier plan holds as long as this is the same.
 ///   sources  source_hashes() of each training case

@@ -4,6 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "io/datasets/annotated.h"
+#include "io/files/channel_address.h"
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
@@ -81,8 +83,9 @@ void note_sources(const std::filesystem::path& folder, std::vector<PreparedCase>
 
 }  // namespace
 
-std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id) {
-  return named_file(folder / "images", id, kMappedEnding);
+std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id, std::size_t channel,
+                                     std::size_t channels) {
+  return named_file(folder / "images", id, (channels == 1 ? "" : channel_suffix(channel)) + kMappedEnding);
 }
 
 std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id) {
@@ -97,9 +100,11 @@ std::filesystem::path prepared_record(const std::filesystem::path& folder, const
   return named_file(folder / "cases", id, ".json");
 }
 
-std::set<std::string> case_files(const std::string& id) {
-  return {prepared_image({}, id).string(), prepared_label({}, id).string(), prepared_foreground({}, id).string(),
-          prepared_record({}, id).string()};
+std::set<std::string> case_files(const std::string& id, std::size_t channels) {
+  std::set<std::string> files = {prepared_label({}, id).string(), prepared_foreground({}, id).string(),
+                                 prepared_record({}, id).string()};
+  for (std::size_t c = 0; c < channels; ++c) files.insert(prepared_image({}, id, c, channels).string());
+  return files;
 }
 
 std::string case_part(const std::string& id) { return "case " + id; }
@@ -114,11 +119,15 @@ PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<C
     for (const auto& c : json.at("cases")) {
       PreparedCase item;
       item.id = c.at("case").get<std::string>();
-      item.image = prepared_image(folder, item.id);
+      const std::size_t channels = prepared.plan.channels.size();
+      for (std::size_t k = 0; k < channels; ++k) item.images.push_back(prepared_image(folder, item.id, k, channels));
       item.label = prepared_label(folder, item.id);
       item.foreground = prepared_foreground(folder, item.id);
       item.shape = shape_of_record(c.at("shape"));
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
+      if (c.contains("annotated"))
+        item.annotated = annotated_classes(c.at("annotated").get<std::vector<std::string>>(), prepared.plan.class_names,
+                                           folder / "dataset.json");
       if (!is_as_made(manifest, folder, case_part(item.id)))
         others.push_back(item.id);
       else
@@ -146,8 +155,11 @@ SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::siz
   SeenInputs seen{.inputs = std::ssize(cases)};
   for (const std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
-    const auto hash = item.hashes.find(item.image);
-    if (hash != item.hashes.end() && trained_on.contains(hash->second)) seen.trained_on.push_back(item.id);
+    const bool trained = std::ranges::any_of(item.images, [&](const std::filesystem::path& image) {
+      const auto hash = item.hashes.find(image);
+      return hash != item.hashes.end() && trained_on.contains(hash->second);
+    });
+    if (trained) seen.trained_on.push_back(item.id);
   }
   return seen;
 }

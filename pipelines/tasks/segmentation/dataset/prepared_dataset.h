@@ -2,15 +2,17 @@
 //
 //   WORK/manifest.jsonl  plans.json  dataset.json  fingerprint.json  quarantine.csv  run.json
 //   WORK/images/CASE.nii (f32, plain)  labels/CASE.nii (u8 or i16)  foreground/CASE.safetensors  cases/CASE.json
+//   with several channels a file each: images/CASE_0000.nii, CASE_0001.nii, ...
 //
 //   PreparedDataset d = read_prepared("work");
-//   MappedVolume image = MappedVolume::open(d.cases[0].image);       // each core reads its own box
+//   MappedVolume image = MappedVolume::open(d.cases[0].images[0]);      // each core reads its own box
 //   ForegroundVoxels seeds = load_foreground(d.cases[0], d.plan.classes());
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,11 +26,13 @@ namespace voxshard {
 
 struct PreparedCase {
   std::string id;
-  std::filesystem::path image, label, foreground;
+  std::vector<std::filesystem::path> images;  // by channel
+  std::filesystem::path label, foreground;
   std::map<std::filesystem::path, std::string> hashes;  // hashes of these files, as `prepare` noted them
   Shape shape;                                          // (D, H, W) of both volumes
   std::vector<std::int64_t> class_voxels;               // by class, on the prepared grid
   std::vector<std::string> sources;                     // hashes of the files that it was prepared from
+  std::optional<std::vector<int>> annotated = {};       // the classes that were annotated; none: all of them
 };
 
 struct PreparedDataset {
@@ -40,13 +44,14 @@ struct PreparedDataset {
 
 /// Return the paths of the volumes of a case, which are written once and then mapped. Errors of these four functions:
 /// kInput E_NAME for an id that is no plain name.
-std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id);
+std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id,
+                                     std::size_t channel = 0, std::size_t channels = 1);
 std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id);
 /// Return the paths of the foreground voxels of each class, and of the record of the case.
 std::filesystem::path prepared_foreground(const std::filesystem::path& folder, const std::string& id);
 std::filesystem::path prepared_record(const std::filesystem::path& folder, const std::string& id);
-/// Returns these four paths, relative to the work folder.
-std::set<std::string> case_files(const std::string& id);
+/// Returns all of these paths, relative to the work folder.
+std::set<std::string> case_files(const std::string& id, std::size_t channels = 1);
 
 /// Names of the parts of the folder in its manifest.
 inline constexpr const char* kPlansPart = "plans";

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "io/datasets/case_label.h"
+#include "io/datasets/hidden_paths.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -20,8 +22,8 @@ void require_known_classes(const Volume& label, int classes, std::optional<int> 
   if (wrong > 0)
     throw Error(ErrorKind::kInput, "E_LABELS",
                 "[" + file + "] " + std::to_string(wrong) + " voxels have a label outside the classes 0 to " +
-                    std::to_string(classes - 1) + " of dataset.json, the first is " + std::to_string(first) +
-                    "; correct the label map or add the class to dataset.json");
+                    std::to_string(classes - 1) + " of the data set, the first is " + std::to_string(first) +
+                    "; correct the label map or add the class");
 }
 
 }  // namespace
@@ -38,13 +40,33 @@ void require_same_grid(const Geometry& image, const Geometry& label, const std::
                     "): it would train on the wrong place; export it again on the image's grid");
 }
 
+void require_same_channels(const Geometry& first, const Geometry& channel, const std::string& what) {
+  if (first.size != channel.size)
+    throw Error(ErrorKind::kInput, "E_SHAPE",
+                "[" + what + "] the channel has another shape; expected " + size_text(first) +
+                    " voxels as the first channel; got " + size_text(channel) +
+                    "; resample it on the first one's grid");
+  if (!same_geometry(first, channel, kGridTolerance))
+    throw Error(ErrorKind::kInput, "E_GEOMETRY",
+                "[" + what + "] the channel has the first one's shape but another origin, spacing or direction (" +
+                    orientation_code(first) + " and " + orientation_code(channel) +
+                    "): its voxels would meet those of another place; resample it on the first one's grid");
+}
+
+Volume read_source_channel(const Case& item, std::size_t channel, const Geometry& grid, const VolumeFormats& formats) {
+  Volume image = read_image(item.images.at(channel), formats);
+  require_same_channels(grid, image.geometry,
+                        shown_file(item, item.images.at(channel), "channel " + std::to_string(channel)));
+  return image;
+}
+
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats, std::optional<int> ignored) {
-  if (item.images.size() != 1)
-    throw Error(ErrorKind::kInput, "E_READ",
-                "[" + item.id + "] " + std::to_string(item.images.size()) + " channels; expected 1");
-  if (!item.label) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");
-  SourceCase source{read_image(item.images[0], formats), read_label(*item.label, formats)};
-  const std::string file = item.label->filename().string();
+  if (item.images.empty()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the image is missing");
+  if (!item.has_label()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");
+  Volume image = read_image(item.images[0], formats);
+  CaseLabel label = read_case_label(item, image.geometry, formats);
+  SourceCase source{std::move(image), std::move(label.volume), std::move(label.notes)};
+  const std::string file = shown_file(item, item.label.value_or(""), "label map");
   require_same_grid(source.image.geometry, source.label.geometry, file);
   require_known_classes(source.label, classes, ignored, file);
   return source;
@@ -56,15 +78,6 @@ Dataset read_any_dataset(const std::filesystem::path& folder) {
     throw Error(ErrorKind::kNoCase,
                 "[" + folder.string() + "] the folder is empty; expected dataset.json, imagesTr and labelsTr");
   return read_dataset(folder);
-}
-
-Dataset read_source_dataset(const std::filesystem::path& folder) {
-  Dataset dataset = read_any_dataset(folder);
-  if (dataset.channels.size() != 1)
-    throw Error(ErrorKind::kConfig, "[" + folder.string() + "] the data set has " +
-                                        std::to_string(dataset.channels.size()) +
-                                        " channels; voxshard reads images of one channel");
-  return dataset;
 }
 
 }  // namespace voxshard

@@ -18,8 +18,9 @@ namespace voxshard {
 inline constexpr double kGridTolerance = 1e-2;
 
 struct SourceCase {
-  Volume image;  // f32 HU
-  Volume label;  // i32 in [0, classes), or the ignored label
+  Volume image;                         // f32 HU: of the first channel
+  Volume label;                         // i32 in [0, classes), or the ignored label
+  std::vector<std::string> notes = {};  // about its labels; each begins with its code
 };
 
 ///   ignored  the label of voxels whose class is unknown; it stays in the label map
@@ -27,12 +28,19 @@ struct SourceCase {
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats(),
                             std::optional<int> ignored = std::nullopt);
 
+/// Reads one of the channels of a case. Errors: as read_image; kInput E_SHAPE, E_GEOMETRY when it is not on the grid of
+/// the first.
+///   grid  of the first channel
+Volume read_source_channel(const Case& item, std::size_t channel, const Geometry& grid,
+                           const VolumeFormats& formats = volume_formats());
+
+/// Throws kInput, E_SHAPE or E_GEOMETRY, when a channel is not on the grid of the first channel.
+void require_same_channels(const Geometry& first, const Geometry& channel, const std::string& what);
+
 /// Throws kInput, E_SHAPE or E_GEOMETRY, when an image and a label (or two labels) are not on the same grid.
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);
 
 /// Reads the data set of a folder. Errors: as read_dataset; kNoCase for an empty folder.
 Dataset read_any_dataset(const std::filesystem::path& folder);
-/// Reads the data set of a folder for training. Errors: as above; kConfig for more than one channel.
-Dataset read_source_dataset(const std::filesystem::path& folder);
 
 }  // namespace voxshard

@@ -24,30 +24,47 @@ enum Draw : std::uint64_t {
   kDraws = 16
 };
 
-}  // namespace
+/// Returns a stream of random numbers of a channel: the first has the plain name.
+std::uint64_t stream_of(const std::string& name, std::size_t channel) {
+  return rng_stream(channel == 0 ? name : name + "/" + std::to_string(channel));
+}
 
-float air_value(const PreparePlan& plan) {
+float air_of_channel(const PreparePlan& plan) {
   if (plan.normalise == Normalise::kWindow) return -1;
   if (plan.normalise == Normalise::kCt)
     return static_cast<float>(((plan.clip_hu ? plan.clip_hu->low : -1000.0) - plan.mean_hu) / plan.std_hu);
   return 0;
 }
 
+}  // namespace
+
+std::vector<float> air_values(const PreparePlan& plan) {
+  std::vector<float> air;
+  for (std::size_t c = 0; c < plan.channels.size(); ++c) air.push_back(air_of_channel(plan.of_channel(c)));
+  return air;
+}
+
 SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options)
-    : options_(options), air_(air_value(dataset.plan)), unknown_(dataset.plan.ignore_label.value_or(-1)) {
+    : options_(options), air_(air_values(dataset.plan)), unknown_(dataset.plan.ignore_label.value_or(-1)) {
   if (cases.empty())
     throw Error(ErrorKind::kNoCase, "[train] no case is left to train on; prepare more, or use {fold} all");
   for (std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
-    volumes_.push_back({MappedVolume::open(item.image), MappedVolume::open(item.label),
-                        load_foreground(item, dataset.plan.classes())});
+    std::vector<MappedVolume> images;
+    for (const std::filesystem::path& image : item.images) images.push_back(MappedVolume::open(image));
+    volumes_.push_back({std::move(images), MappedVolume::open(item.label),
+                        load_foreground(item, dataset.plan.classes()), !item.annotated.has_value()});
+    for (const MappedVolume& image : volumes_.back().images)
+      if (image.shape() != volumes_.back().shape())
+        throw Error(ErrorKind::kInput, "E_SHAPE",
+                    "[" + item.id + "] image and label have other shapes; run `voxshard prepare` again");
   }
 }
 
 Dims SampleSource::sample_size(std::size_t item) const {
   if (!options_.crop.empty()) return options_.crop;
   Dims size;
-  for (auto extent : volumes_[item].image.shape())
+  for (auto extent : volumes_[item].shape())
     size.push_back(ceil_div(extent, options_.pad_multiple) * options_.pad_multiple);
   return size;
 }
@@ -68,9 +85,7 @@ Sample SampleSource::sample(std::int64_t index) const {
   Sample s{.number = static_cast<std::uint64_t>(index)};
   s.item = item_of(options_.seed, index, volumes_.size());
   const Volumes& v = volumes_[s.item];
-  const Shape shape = v.image.shape();
-  s.scale = 1 + options_.intensity_scale *
-                    std::clamp(rng_normal({options_.seed, rng_stream("scale")}, base + kScale), -3.0, 3.0);
+  const Shape shape = v.shape();
   for (std::size_t a = 0; a < 3; ++a) s.mirrored[a] = options_.flip[a] && rng_uniform(key, base + kFlipD + a) < 0.5;
   s.size = sample_size(s.item);
   if (options_.crop.empty()) {
@@ -83,7 +98,7 @@ Sample SampleSource::sample(std::int64_t index) const {
   std::vector<const Tensor*> present;
   for (const Tensor& voxels : v.foreground.by_class)
     if (!voxels.empty() && voxels.shape()[0] > 0) present.push_back(&voxels);
-  if (!present.empty() && rng_uniform(key, base + kForeground) < options_.foreground) {
+  if (!present.empty() && (!v.complete || rng_uniform(key, base + kForeground) < options_.foreground)) {
     const Tensor& voxels =
         *present[static_cast<std::size_t>(rng_below(key, base + kClass, static_cast<std::int64_t>(present.size())))];
     const std::int64_t row = rng_below(key, base + kVoxel, voxels.shape()[0]);
@@ -120,14 +135,17 @@ Shape SampleSource::extents(std::span<const Sample> batch) const {
 void SampleSource::prefetch(std::span<const Sample> batch) const {
   for (const Sample& s : batch) {
     const Volumes& v = volumes_[s.item];
-    const Box crop = intersect({{s.begin[0], s.begin[1], s.begin[2]}, s.size}, Box::whole(v.image.shape()));
-    v.image.will_need(crop);
+    const Box crop = intersect({{s.begin[0], s.begin[1], s.begin[2]}, s.size}, Box::whole(v.shape()));
+    for (const MappedVolume& image : v.images) image.will_need(crop);
     v.label.will_need(crop);
   }
 }
 
 void SampleSource::done_with(std::span<const Sample> batch) const {
-  for (const Sample& s : batch) volumes_[s.item].image.forget(), volumes_[s.item].label.forget();
+  for (const Sample& s : batch) {
+    for (const MappedVolume& image : volumes_[s.item].images) image.forget();
+    volumes_[s.item].label.forget();
+  }
 }
 
 std::int64_t SampleSource::sizes() const {
@@ -139,16 +157,21 @@ std::int64_t SampleSource::sizes() const {
 std::int64_t SampleSource::mapped_bytes(const Shape& extents) const {
   std::int64_t most = 0;
   for (const Volumes& v : volumes_) {
-    const Shape shape = v.image.shape();
+    const Shape shape = v.shape();
     const std::int64_t planes = std::min(shape[0], extents[1]);
-    most = std::max(most, planes * shape[1] * shape[2] * (v.image.voxel_bytes() + v.label.voxel_bytes()));
+    std::int64_t voxel_bytes = v.label.voxel_bytes();
+    for (const MappedVolume& image : v.images) voxel_bytes += image.voxel_bytes();
+    most = std::max(most, planes * shape[1] * shape[2] * voxel_bytes);
   }
   return extents[0] * most;
 }
 
 std::int64_t SampleSource::copied_bytes() const {
   std::int64_t bytes = 0;
-  for (const Volumes& v : volumes_) bytes += v.image.copied_bytes() + v.label.copied_bytes();
+  for (const Volumes& v : volumes_) {
+    bytes += v.label.copied_bytes();
+    for (const MappedVolume& image : v.images) bytes += image.copied_bytes();
+  }
   return bytes;
 }
 
@@ -158,52 +181,83 @@ void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, c
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
     Box one = box.box;
     one.set(0, n, n + 1);
-    fill_one(batch[static_cast<std::size_t>(n)],
-             labels ? std::optional(static_cast<std::int32_t>(labels->ignored)) : std::nullopt, box.sub(one));
+    const Sample& s = batch[static_cast<std::size_t>(n)];
+    if (labels != nullptr) {
+      fill_labels(s, static_cast<std::int32_t>(labels->ignored), box.sub(one));
+      continue;
+    }
+    for (std::int64_t c = box.box.begin[4]; c < box.box.end(4); ++c) {
+      one.set(4, c, c + 1);
+      fill_channel(s, static_cast<std::size_t>(c), box.sub(one));
+    }
   }
 }
 
-void SampleSource::fill_one(const Sample& s, std::optional<std::int32_t> ignored, const TensorView& box) const {
-  const bool image = !ignored;
-  const Volumes& v = volumes_[s.item];
-  const MappedVolume& volume = image ? v.image : v.label;
-  // The box in the volume's coordinates; a mirrored axis runs from the crop's far end.
-  Box source{{0, 0, 0}, {box.extent()[1], box.extent()[2], box.extent()[3]}};
-  for (int a = 0; a < 3; ++a) {
-    const auto i = static_cast<std::size_t>(a);
-    source.begin[a] = s.begin[i] + (s.mirrored[i] ? s.size[a] - box.box.end(a + 1) : box.box.begin[a + 1]);
+/// Where a box of a sample lies in its volume, and the order of its voxels there.
+struct SampleSource::Placed {
+  Placed(const Sample& s, const Box& box)
+      : source{{0, 0, 0}, {box.extent[1], box.extent[2], box.extent[3]}}, mirrored(s.mirrored) {
+    for (int a = 0; a < 3; ++a) {
+      const auto i = static_cast<std::size_t>(a);  // a mirrored axis runs from the crop's far end
+      source.begin[a] = s.begin[i] + (s.mirrored[i] ? s.size[a] - box.end(a + 1) : box.begin[a + 1]);
+    }
   }
-  Tensor values(image ? DType::kF32 : DType::kI32, source.extent);
-  TensorView view = values.view();
-  view.box = source;
-  if (image)
-    std::fill_n(values.as<float>(), values.count(), air_);
-  else
-    std::fill_n(values.as<std::int32_t>(), values.count(), *ignored);
-  const Box inside = intersect(source, Box::whole(volume.shape()));
-  if (!inside.empty()) volume.read_box(inside, view.sub(inside));
-  const RngKey key{options_.seed + s.number * 0x9e3779b97f4a7c15ULL, rng_stream("noise")};
-  const Dims& e = source.extent;
-  for (std::int64_t d = 0; d < e[0]; ++d)
-    for (std::int64_t h = 0; h < e[1]; ++h)
-      for (std::int64_t w = 0; w < e[2]; ++w) {
-        const std::int64_t from =
-            ((s.mirrored[0] ? e[0] - 1 - d : d) * e[1] + (s.mirrored[1] ? e[1] - 1 - h : h)) * e[2] +
-            (s.mirrored[2] ? e[2] - 1 - w : w);
-        const std::int64_t to = d * box.strides[1] + h * box.strides[2] + w * box.strides[3];
-        if (!image) {
-          const std::int32_t label = values.as<std::int32_t>()[from];
-          store(box, to, label == unknown_ ? *ignored : label);
-          continue;
-        }
-        double x = values.as<float>()[from] * s.scale;
-        if (options_.noise > 0) {
-          const std::int64_t voxel =
-              ((box.box.begin[1] + d) * s.size[1] + box.box.begin[2] + h) * s.size[2] + box.box.begin[3] + w;
-          x += options_.noise * rng_normal(key, static_cast<std::uint64_t>(voxel));
-        }
-        store(box, to, x);
-      }
+  /// Returns the voxels of the box in the volume's order, `outside` around the volume.
+  template <class T>
+  Tensor read(const MappedVolume& volume, DType type, T outside) const {
+    Tensor values(type, source.extent);
+    TensorView view = values.view();
+    view.box = source;
+    std::fill_n(values.as<T>(), values.count(), outside);
+    const Box inside = intersect(source, Box::whole(volume.shape()));
+    if (!inside.empty()) volume.read_box(inside, view.sub(inside));
+    return values;
+  }
+  /// Calls body(index in read(), d, h, w) for each voxel of the box.
+  template <class Body>
+  void each(const Body& body) const {
+    const Dims& e = source.extent;
+    for (std::int64_t d = 0; d < e[0]; ++d)
+      for (std::int64_t h = 0; h < e[1]; ++h)
+        for (std::int64_t w = 0; w < e[2]; ++w)
+          body(((mirrored[0] ? e[0] - 1 - d : d) * e[1] + (mirrored[1] ? e[1] - 1 - h : h)) * e[2] +
+                   (mirrored[2] ? e[2] - 1 - w : w),
+               d, h, w);
+  }
+  Box source;  // in the volume's coordinates
+  std::array<bool, 3> mirrored;
+};
+
+double SampleSource::scale(const Sample& s, std::size_t channel) const {
+  const double normal = rng_normal({options_.seed, stream_of("scale", channel)}, s.number * kDraws + kScale);
+  return 1 + options_.intensity_scale * std::clamp(normal, -3.0, 3.0);
+}
+
+void SampleSource::fill_channel(const Sample& s, std::size_t channel, const TensorView& box) const {
+  const Placed placed(s, box.box);
+  const Tensor values = placed.read(volumes_[s.item].images.at(channel), DType::kF32, air_[channel]);
+  const RngKey key{options_.seed + s.number * 0x9e3779b97f4a7c15ULL, stream_of("noise", channel)};
+  const double factor = scale(s, channel);
+  placed.each([&](std::int64_t from, std::int64_t d, std::int64_t h, std::int64_t w) {
+    double x = values.as<float>()[from] * factor;
+    if (options_.noise > 0) {
+      const std::int64_t voxel =
+          ((box.box.begin[1] + d) * s.size[1] + box.box.begin[2] + h) * s.size[2] + box.box.begin[3] + w;
+      x += options_.noise * rng_normal(key, static_cast<std::uint64_t>(voxel));
+    }
+    store(box, d * box.strides[1] + h * box.strides[2] + w * box.strides[3], x);
+  });
+}
+
+void SampleSource::fill_labels(const Sample& s, std::int32_t ignored, const TensorView& box) const {
+  const Placed placed(s, box.box);
+  const Volumes& v = volumes_[s.item];
+  const Tensor values = placed.read(v.label, DType::kI32, ignored);
+  placed.each([&](std::int64_t from, std::int64_t d, std::int64_t h, std::int64_t w) {
+    const std::int32_t label = values.as<std::int32_t>()[from];
+    const bool is_unknown = label == unknown_ || (label == 0 && !v.complete);
+    store(box, d * box.strides[1] + h * box.strides[2] + w * box.strides[3], is_unknown ? ignored : label);
+  });
 }
 
 }  // namespace voxshard

@@ -19,7 +19,8 @@ namespace voxshard {
 struct SamplingOptions {
   std::uint64_t seed = 0;
   Dims crop;                      // D H W; empty: whole volumes
-  double foreground = 0.7;        // share of crops centred on a voxel of a random class
+  double foreground = 0.7;        // share of crops centred on a voxel of a random class; all where the background is
+                                  // ignored
   double intensity_scale = 0.1;   // standard deviation of the intensity factor
   double noise = 0.05;            // of added noise, in normalised units
   std::array<bool, 3> flip{};     // mirror along D, H, W with probability 1/2
@@ -31,8 +32,7 @@ struct Sample {
   std::array<std::int64_t, 3> begin{};  // low corner of the crop in the volume; may be negative (padding)
   Dims size;                            // D H W
   std::array<bool, 3> mirrored{};
-  double scale = 1;
-  std::uint64_t number = 0;  // key of the noise
+  std::uint64_t number = 0;  // key of the noise and of the intensity factors
 };
 
 class SampleSource {
@@ -56,27 +56,36 @@ class SampleSource {
   std::int64_t mapped_bytes(const Shape& extents) const;
   /// Returns the bytes copied out of the files so far, as their readers count them.
   std::int64_t copied_bytes() const;
-  /// Fills `box` (N, D, H, W, 1) of the image or the labels. Outside the volume the image is air and the label is the
-  /// one that losses ignore; voxels of the plan's ignore_label get that label too.
+  /// Fills `box` (N, D, H, W, C) of the image, with all of its channels, or of the labels, C = 1. Outside the volume
+  /// the image is air and the label is the one that losses ignore; voxels of the plan's ignore_label get that label
+  /// too, and so does the background of a case in which not every class was annotated: it may hold the others. Factor
+  /// and noise of each channel are its own.
   void fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const;
 
  private:
   struct Volumes {
-    MappedVolume image, label;
+    std::vector<MappedVolume> images;  // by channel
+    MappedVolume label;
     ForegroundVoxels foreground;
+    bool complete = true;  // every class was annotated
+    Shape shape() const { return label.shape(); }
   };
+  struct Placed;
   Dims sample_size(std::size_t item) const;
   Sample sample(std::int64_t index) const;
-  /// Fills the labels when `ignored` is set, with that label outside the volume; else the image.
-  void fill_one(const Sample& sample, std::optional<std::int32_t> ignored, const TensorView& box) const;
+  /// Returns the intensity factor of a channel.
+  double scale(const Sample& sample, std::size_t channel) const;
+  /// Fill a channel of the image, or the labels with `ignored` outside the volume; `box` has C = 1.
+  void fill_channel(const Sample& sample, std::size_t channel, const TensorView& box) const;
+  void fill_labels(const Sample& sample, std::int32_t ignored, const TensorView& box) const;
 
   SamplingOptions options_;
   std::vector<Volumes> volumes_;
-  float air_ = 0;
+  std::vector<float> air_;     // by channel
   std::int32_t unknown_ = -1;  // the label of voxels that losses ignore
 };
 
-/// Returns the normalised value of air under a plan, used outside a volume.
-float air_value(const PreparePlan& plan);
+/// Returns the normalised value of air for each channel of a plan, used outside a volume.
+std::vector<float> air_values(const PreparePlan& plan);
 
 }  // namespace voxshard

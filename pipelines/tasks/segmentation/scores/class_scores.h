@@ -1,5 +1,5 @@
-// The scores of the classes of one case: the counts of voxels and, where a metric reads them, the distances between the
-// surfaces of the two label maps, one class at a time and within the box that holds it.
+// The scores of the classes and regions of one case: the counts of voxels and, where a metric reads them, the distances
+// between the surfaces of the two label maps, one class at a time and within the box that holds it.
 //
 //   std::map<int, ClassScores> scores = score_classes(prediction, reference, {.classes = 3}, rules);
 //   scores.at(1).scores.at("HD95");                            // mm
@@ -11,6 +11,7 @@
 #include "io/datasets/summary.h"
 #include "io/volume/volume.h"
 #include "libcore/metrics/surface/label_metrics.h"
+#include "pipelines/tasks/segmentation/scores/scored_classes.h"
 
 namespace voxshard {
 
@@ -22,11 +23,14 @@ struct ScoringRules {
 };
 
 struct ScoredLabels {
-  int classes = 0;   // with the background, which has no score
-  int ignored = -1;  // label of reference voxels that do not count; -1: none
+  int classes = 0;                                           // with the background, which has no score
+  int ignored = -1;                                          // label of reference voxels that do not count; -1: none
+  std::vector<ScoredClass> scored = {};                      // empty: the classes 1 .. classes - 1
+  std::optional<std::vector<int>> annotated = std::nullopt;  // none: all classes
 };
 
-/// Returns the scores of classes 1 .. classes - 1. The spacing is that of the reference.
+/// Returns the scores of each class and region, by its id; those that are not annotated have NaN alone. The spacing is
+/// that of the reference.
 ///   prediction, reference  label maps on the same grid
 /// Errors: kInput for unequal extents.   Memory: surface_bytes() of the largest class where a metric reads surfaces.
 std::map<int, ClassScores> score_classes(const Volume& prediction, const Volume& reference, const ScoredLabels& labels,

@@ -1,7 +1,8 @@
 // Scores of segmentation: label maps of one folder against the references of another, matched by file name. The metrics
 // of a table, Dice and IoU unless others are chosen, are given per class and case in nnU-Net's summary.json (both maps
 // empty: NaN, left out of means, unless another rule is chosen), optionally beside the best HU threshold and with an
-// image of slices.
+// image of slices. Regions, unions of classes, are scored like classes. Where a data set says which classes were
+// annotated in a case, the others have no score there.
 //
 //   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"},
 //   context);
@@ -36,6 +37,7 @@ struct EvaluateLabelsOptions {
   std::vector<std::string> metric_keys = {};   // "hd95": the metrics to show, of all_label_metrics(metrics)
   SurfaceOptions surface = {};                 // how their distances are measured
   const EmptyRule* empty = &empty_rules().front();
+  std::vector<LabelRegion> regions = {};  // scored beside the classes
 
   /// True when results state what was chosen, and over how many cases each mean is.
   bool states_rules() const { return !metric_keys.empty() || empty != &empty_rules().front(); }
@@ -48,30 +50,35 @@ struct EvaluatedCase {
 };
 
 struct ClassMean {
-  int label = 0;
-  std::string name;
-  std::vector<double> means;       // by metric, over the cases, NaN left out
-  std::vector<std::size_t> cases;  // by metric, the cases in the mean
-  std::optional<double> baseline_dice;
+  ScoredClass scored;
+  std::vector<double> means = {};       // by metric, over the cases, NaN left out
+  std::vector<std::size_t> cases = {};  // by metric, the cases in the mean
+  std::size_t annotated = 0;            // cases in which it was annotated
+  std::optional<double> baseline_dice = std::nullopt;
 };
 
 struct LabelScores {
   ScoringRules rules;
   bool states_rules = false;
+  std::vector<ScoredClass> scored;   // classes and regions
   std::vector<EvaluatedCase> cases;  // sorted by id
-  std::vector<ClassMean> classes;    // the foreground
-  std::vector<double> means;         // by metric, over the foreground classes
+  std::vector<ClassMean> classes;    // of `scored`
+  bool partly_annotated = false;     // true: a class was not annotated in every case
+  std::vector<double> means;         // by metric, over the foreground classes, or the data set's regions
   std::optional<double> baseline_mean_dice;
   std::vector<ThresholdInterval> thresholds;  // by class; empty without baseline
   SeenInputs seen;                            // the scored cases that the run was trained on
   std::vector<CaseFailure> failures;          // a missing or unusable prediction, or one that memory does not hold
   ProcessPlan memory;                         // of the cases in flight at the peak
+
+  /// True when the outputs say over how many cases each mean is.
+  bool states_counts() const { return states_rules || partly_annotated; }
 };
 
 /// Scores the predictions. The processes of a run divide the cases; all get the report, and the first process writes
 /// the files, which have the same bytes for any number of processes. Errors: kInput for a missing folder, kNoCase when
 /// no pair can be scored, kUsage when an option needs `dataset` or a key is that of no metric, kBudget when memory does
-/// not hold the image, kOutput.
+/// not hold the image, kOutput. Memory: the volumes of the cases in flight; of the others their numbers alone.
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const LabelScores& report);
 std::string to_text(const LabelScores& report);

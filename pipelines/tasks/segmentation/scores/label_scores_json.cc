@@ -12,6 +12,16 @@ using Json = nlohmann::ordered_json;
 
 Json score_json(double score) { return std::isinf(score) ? Json(score > 0 ? "inf" : "-inf") : json_number(score); }
 
+Json class_json(const ScoredClass& scored) {
+  Json json = Json::object();
+  if (scored.is_region)
+    json["labels"] = scored.labels;
+  else
+    json["label"] = scored.id;
+  json["name"] = scored.name;
+  return json;
+}
+
 void add_rules(Json& json, const ScoringRules& rules) {
   json["empty"] = rules.empty->name;
   if (!any_of_surfaces(rules.metrics)) return;
@@ -30,13 +40,17 @@ Json to_json(const LabelScores& report) {
   if (report.baseline_mean_dice) json["threshold_mean_dice"] = json_number(*report.baseline_mean_dice);
   json["rule"] = rules_of(metrics) + " per case, then the mean over cases; " + report.rules.empty->text;
   if (report.states_rules) add_rules(json, report.rules);
+  if (report.partly_annotated)
+    json["rule"] = json["rule"].get<std::string>() + "; null too where a class was not annotated in a case";
   json["classes"] = Json::array();
   for (const auto& c : report.classes) {
-    Json& one = json["classes"].emplace_back(Json{{"label", c.label}, {"name", c.name}});
+    Json& one = json["classes"].emplace_back(class_json(c.scored));
     for (std::size_t m = 0; m < metrics.size(); ++m) one[metrics[m].shown.key] = score_json(c.means[m]);
-    for (std::size_t m = 0; m < metrics.size() && report.states_rules; ++m) one["n"][metrics[m].shown.key] = c.cases[m];
+    for (std::size_t m = 0; m < metrics.size() && report.states_counts(); ++m)
+      one["n"][metrics[m].shown.key] = c.cases[m];
+    if (report.partly_annotated) one["annotated"] = c.annotated;
     if (!c.baseline_dice) continue;
-    const auto& t = report.thresholds[c.label];
+    const auto& t = report.thresholds[c.scored.id];
     one["threshold_dice"] = json_number(*c.baseline_dice);
     one["threshold_hu"] = {t.low_hu, t.high_hu};
   }

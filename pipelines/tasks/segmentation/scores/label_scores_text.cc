@@ -1,4 +1,6 @@
 // The table of a LabelScores for people.
+#include <algorithm>
+
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
@@ -8,9 +10,12 @@ namespace {
 
 /// Returns the lines that state the chosen rules; empty when nothing was chosen.
 std::string rules_text(const LabelScores& r) {
-  if (!r.states_rules) return "";
-  std::string text = "in brackets: the cases in the mean; empty classes by rule " + std::string(r.rules.empty->name) +
-                     " (" + r.rules.empty->text + ")\n";
+  std::string text = r.states_counts() ? "in brackets: the cases in the mean" : "";
+  if (r.partly_annotated) text += "; where a class was not annotated it has no score";
+  if (std::ranges::any_of(r.scored, [](const ScoredClass& one) { return !one.in_mean; }))
+    text += std::string(text.empty() ? "" : "; ") + "the regions asked for are not in the mean of the classes";
+  if (!r.states_rules) return text.empty() ? "" : text + "\n";
+  text += "; empty classes by rule " + std::string(r.rules.empty->name) + " (" + r.rules.empty->text + ")\n";
   if (any_of_surfaces(r.rules.metrics))
     text += "surfaces: " + std::string(r.rules.surface.convention->name) + ", " + r.rules.surface.convention->rule +
             "; tolerance " + number_text(r.rules.surface.tolerance_mm) + " mm\n";
@@ -26,7 +31,7 @@ std::string to_text(const LabelScores& r) {
     std::vector<std::string> row = {name};
     for (std::size_t m = 0; m < means.size(); ++m) {
       row.push_back(fixed_text(means[m], r.rules.metrics[m].shown.digits));
-      if (r.states_rules && m < cases.size()) row.back() += " (" + std::to_string(cases[m]) + ")";
+      if (r.states_counts() && m < cases.size()) row.back() += " (" + std::to_string(cases[m]) + ")";
     }
     return row;
   };
@@ -34,9 +39,9 @@ std::string to_text(const LabelScores& r) {
   for (const LabelMetric& metric : r.rules.metrics) rows[0].push_back(heading_of(metric.shown));
   if (baseline) rows[0].insert(rows[0].end(), {"threshold Dice", "best HU range"});
   for (const auto& c : r.classes) {
-    rows.push_back(with_scores(c.name, c.means, c.cases));
+    rows.push_back(with_scores(c.scored.shown_name(), c.means, c.cases));
     if (!c.baseline_dice) continue;
-    const auto& t = r.thresholds[c.label];
+    const auto& t = r.thresholds[c.scored.id];
     rows.back().insert(rows.back().end(),
                        {fixed_text(*c.baseline_dice), std::to_string(t.low_hu) + " to " + std::to_string(t.high_hu)});
   }

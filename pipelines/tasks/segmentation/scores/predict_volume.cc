@@ -9,15 +9,28 @@ namespace {
 
 constexpr std::int64_t kMostClassesOfAByte = 256;
 
-/// Returns the (N, D, H, W, C) view of one sample as a view of the image's (D, H, W); C = 1.
-TensorView as_volume(const TensorView& box) {
-  TensorView v{box.data, box.dtype, {}, {}};
+/// Returns a channel of the (N, D, H, W, C) view of one sample as a view of the image's (D, H, W).
+TensorView as_volume(const TensorView& box, std::size_t channel) {
+  Box one = box.box;
+  one.set(4, static_cast<std::int64_t>(channel), static_cast<std::int64_t>(channel) + 1);
+  TensorView v{box.sub(one).data, box.dtype, {}, {}};
   for (int a = 1; a <= 3; ++a) {
     v.box.begin.push_back(box.box.begin[a]);
     v.box.extent.push_back(box.extent()[a]);
     v.strides.push_back(box.strides[a]);
   }
   return v;
+}
+
+/// Copies the elements of to.box; a channel of several goes voxel by voxel.
+void copy_channel(const Tensor& from, const TensorView& to) {
+  const TensorView src = from.view().sub(to.box);
+  if (to.strides[2] == 1) return copy(src, to);
+  for (std::int64_t d = 0; d < to.extent()[0]; ++d)
+    for (std::int64_t h = 0; h < to.extent()[1]; ++h)
+      for (std::int64_t w = 0; w < to.extent()[2]; ++w)
+        store(to, d * to.strides[0] + h * to.strides[1] + w * to.strides[2],
+              load(src, d * src.strides[0] + h * src.strides[1] + w));
 }
 
 /// Returns the part of a volume of `shape` that a core holds, from the box of its logits.
@@ -60,8 +73,10 @@ void place(const Label* from, const Box& box, const Tensor& labels) {
 
 }  // namespace
 
-VolumeVoxels voxels_of(const Tensor& image) {
-  return {.shape = image.shape(), .read = [&](const TensorView& box) { copy(image.view().sub(box.box), box); }};
+VolumeVoxels voxels_of(const std::vector<Tensor>& channels, std::vector<float> air) {
+  return {.shape = channels.front().shape(),
+          .air = std::move(air),
+          .read = [&](std::size_t channel, const TensorView& box) { copy_channel(channels.at(channel), box); }};
 }
 
 Shape prediction_extents(const Shape& volume, std::int64_t multiple) {
@@ -70,11 +85,15 @@ Shape prediction_extents(const Shape& volume, std::int64_t multiple) {
   return extents;
 }
 
-void fill_image(const TensorView& box, const VolumeVoxels& volume, float air) {
-  const TensorView voxels = as_volume(box);
-  if (!Box::whole(volume.shape).contains(voxels.box)) fill(voxels, air);
-  const Box inside = intersect(voxels.box, Box::whole(volume.shape));
-  if (!inside.empty()) volume.read(voxels.sub(inside));
+void fill_image(const TensorView& box, const VolumeVoxels& volume) {
+  if (box.box.empty()) return;
+  ensure(box.box.begin[4] == 0 && box.extent()[4] == std::ssize(volume.air), "an image feeds all of its channels");
+  for (std::size_t channel = 0; channel < volume.air.size(); ++channel) {
+    const TensorView voxels = as_volume(box, channel);
+    if (!Box::whole(volume.shape).contains(voxels.box)) fill(voxels, volume.air[channel]);
+    const Box inside = intersect(voxels.box, Box::whole(volume.shape));
+    if (!inside.empty()) volume.read(channel, voxels.sub(inside));
+  }
 }
 
 LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& shape) {
@@ -94,7 +113,7 @@ CoreWork volume_work() {
   }};
 }
 
-Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, std::int64_t multiple) {
+Tensor predict_volume(Session& session, const VolumeVoxels& image, std::int64_t multiple) {
   const Shape extents = prediction_extents(image.shape, multiple);
   const Program& program = session.plan(extents, Phase::kPredict).program;
   const ValueId logits = program.graph.outputs.at("logits");
@@ -103,7 +122,7 @@ Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, st
   run_cores(session, volume_work(),
             {.extents = extents,
              .note = shape_json(image.shape),
-             .fill = [&](const TensorView& box) { fill_image(box, image, air); },
+             .fill = [&](const TensorView& box) { fill_image(box, image); },
              .fed =
                  [&] {
                    if (image.done) image.done();

@@ -1,7 +1,8 @@
 // Predicts the labels of one whole prepared volume with a session in its prediction phase, and the labels of each
 // core's box.
 //
-//   Tensor labels = predict_volume(session, {.shape = shape, .read = read}, air, multiple);   // within coordinate()
+//   Tensor labels = predict_volume(session, {.shape = shape, .air = {-1}, .read = read}, multiple);   // in
+//   coordinate()
 #pragma once
 
 #include <functional>
@@ -12,21 +13,24 @@ namespace voxshard {
 
 /// The source of the voxels of a volume.
 struct VolumeVoxels {
-  Shape shape;  // (D, H, W)
-  /// Writes `box` (D, H, W), inside the volume, normalised. Threads: several at once.
-  std::function<void(const TensorView& box)> read;
+  Shape shape;             // (D, H, W)
+  std::vector<float> air;  // by channel: the normalised value around the volume
+  /// Writes `box` (D, H, W) of a channel, inside the volume, normalised. Threads: several at once.
+  std::function<void(std::size_t channel, const TensorView& box)> read;
   std::function<void()> done = {};  // called after the last read(), before the network runs
 };
 
-/// Returns the voxels of a tensor, which must outlive the result.
-///   image  (D, H, W) f32
-VolumeVoxels voxels_of(const Tensor& image);
+/// Returns the voxels of tensors, which must outlive the result.
+///   channels  (D, H, W) f32 each, of one shape
+///   air       by channel
+VolumeVoxels voxels_of(const std::vector<Tensor>& channels, std::vector<float> air);
 
 /// Returns the extents at which a volume of (D, H, W) is predicted: rounded up to multiples of `multiple`, batch 1.
 Shape prediction_extents(const Shape& volume, std::int64_t multiple);
 
-/// Writes the part of a volume that lies in `box` (N, D, H, W, C) of the image input; `air` around it.
-void fill_image(const TensorView& box, const VolumeVoxels& volume, float air);
+/// Writes the part of a volume that lies in `box` (N, D, H, W, C) of the image input, and air around it. Requires as
+/// many channels as the box has.
+void fill_image(const TensorView& box, const VolumeVoxels& volume);
 
 /// The labels of a core's box and its place in the volume: the class of the largest logit of each voxel; ties go to the
 /// lower class.
@@ -45,6 +49,6 @@ CoreWork volume_work();
 /// labels; the other processes get the boxes of their cores.
 ///   returns  (D, H, W) i32
 /// Errors: as run_cores().
-Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, std::int64_t multiple);
+Tensor predict_volume(Session& session, const VolumeVoxels& image, std::int64_t multiple);
 
 }  // namespace voxshard

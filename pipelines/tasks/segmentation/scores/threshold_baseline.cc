@@ -16,14 +16,22 @@ int bin_of(float hu) {
 }  // namespace
 
 ThresholdFit::ThresholdFit(int classes, int ignored)
-    : counts_(classes, std::vector<std::int64_t>(kBins, 0)), ignored_(ignored) {}
+    : counts_(2 * static_cast<std::size_t>(classes), std::vector<std::int64_t>(kBins, 0)), ignored_(ignored) {}
 
-void ThresholdFit::add(const Tensor& hu, const Tensor& label) {
+void ThresholdFit::add(const Tensor& hu, const Tensor& label, const std::optional<std::vector<int>>& annotated) {
   const auto* x = hu.as<float>();
   const auto* v = label.as<std::int32_t>();
-  const auto classes = static_cast<std::int32_t>(counts_.size());
-  for (std::int64_t i = 0; i < hu.count(); ++i)
-    if (ignored_ < 0 || v[i] != ignored_) ++counts_[v[i] > 0 && v[i] < classes ? v[i] : 0][bin_of(x[i])];
+  const auto highest = static_cast<std::int32_t>(classes());
+  std::vector<std::int64_t> all(kBins, 0);
+  for (std::int64_t i = 0; i < hu.count(); ++i) {
+    if (ignored_ >= 0 && v[i] == ignored_) continue;
+    const int bin = bin_of(x[i]);
+    ++counts_[static_cast<std::size_t>(v[i] > 0 && v[i] < highest ? v[i] : 0)][bin];
+    ++all[bin];
+  }
+  for (std::size_t c = 1; c < classes() && annotated; ++c)
+    if (std::ranges::count(*annotated, static_cast<int>(c)) == 0)
+      for (int b = 0; b < kBins; ++b) counts_[classes() + c][b] += all[b];
 }
 
 void ThresholdFit::set_counts(std::vector<std::vector<std::int64_t>> counts) {
@@ -35,17 +43,18 @@ void ThresholdFit::set_counts(std::vector<std::vector<std::int64_t>> counts) {
 
 std::vector<ThresholdInterval> ThresholdFit::solve() const {
   std::vector<std::int64_t> all(kBins, 0);
-  for (const auto& counts : counts_)
-    for (int b = 0; b < kBins; ++b) all[b] += counts[b];
-  std::vector<ThresholdInterval> best(counts_.size());
-  for (std::size_t c = 1; c < counts_.size(); ++c) {
+  for (std::size_t c = 0; c < classes(); ++c)
+    for (int b = 0; b < kBins; ++b) all[b] += counts_[c][b];
+  std::vector<ThresholdInterval> best(classes());
+  for (std::size_t c = 1; c < classes(); ++c) {
+    const auto& elsewhere = counts_[classes() + c];
     std::int64_t total = 0;
     for (auto n : counts_[c]) total += n;
     for (int low = 0; low < kBins && total > 0; ++low) {
       if (counts_[c][low] == 0) continue;  // an interval gains nothing by starting at a bin without this class
       std::int64_t hit = 0, chosen = 0;
       for (int high = low; high < kBins; ++high) {
-        hit += counts_[c][high], chosen += all[high];
+        hit += counts_[c][high], chosen += all[high] - elsewhere[high];
         const double dice = 2.0 * static_cast<double>(hit) / static_cast<double>(chosen + total);
         if (dice > best[c].fit_dice) best[c] = {low + kLowestHu, high + kLowestHu, dice};
       }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "pipelines/engine/run_context.h"
@@ -27,17 +28,21 @@ class ThresholdFit {
   ///   ignored  the label of voxels that do not count; below 0: there is none
   explicit ThresholdFit(int classes, int ignored = -1);
   ///   hu (D, H, W) f32   label (D, H, W) i32; other values outside the classes count as background
-  void add(const Tensor& hu, const Tensor& label);
+  ///   annotated          the classes that were contoured; the case does not count for the others; none: all
+  void add(const Tensor& hu, const Tensor& label, const std::optional<std::vector<int>>& annotated = std::nullopt);
   /// Returns the best interval of each class; of intervals with equal Dice the lowest and shortest. Cost: bins^2 / 2 =
   /// 9 million intervals a class.
   std::vector<ThresholdInterval> solve() const;
 
-  /// Gets and sets the voxel counts, [class][bin]. Requires equal numbers of classes and bins.
+  /// Gets and sets the voxel counts, [class][bin], and after those the counts of all voxels of the cases in which the
+  /// class was not annotated. Requires equal numbers of classes and bins.
   const std::vector<std::vector<std::int64_t>>& counts() const { return counts_; }
   void set_counts(std::vector<std::vector<std::int64_t>> counts);
 
  private:
-  std::vector<std::vector<std::int64_t>> counts_;  // [class][bin]
+  std::size_t classes() const { return counts_.size() / 2; }
+
+  std::vector<std::vector<std::int64_t>> counts_;  // as counts()
   int ignored_;
 };
 

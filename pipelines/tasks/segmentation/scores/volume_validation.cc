@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "io/datasets/annotated.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/engine/core_values.h"
@@ -52,7 +53,9 @@ class VolumeValidation : public ValidationPass {
     std::vector<ClassCounts> all(scores_by_class_.size());
     for (const auto& counts : by_core)
       for (std::size_t c = 0; c < counts.size(); ++c) all.at(c) += counts[c];
-    for (std::size_t c = 1; c < all.size(); ++c) scores_by_class_[c].push_back(metric_.of(all[c]));
+    const auto& annotated = dataset_.cases.at(turn.inputs.front()).annotated;
+    for (std::size_t c = 1; c < all.size(); ++c)
+      if (is_annotated(annotated, static_cast<int>(c))) scores_by_class_[c].push_back(metric_.of(all[c]));
     return {};
   }
 
@@ -74,10 +77,12 @@ class VolumeValidation : public ValidationPass {
   const PreparedCase& case_of(const nlohmann::json& note) const { return dataset_.cases.at(note.get<std::size_t>()); }
 
   void fill(const PreparedCase& item, const TensorView& box) const {
-    const MappedVolume image = MappedVolume::open(item.image);
-    fill_image(box,
-               {.shape = image.shape(), .read = [&](const TensorView& inside) { image.read_box(inside.box, inside); }},
-               air_value(dataset_.plan));
+    const Shape shape = MappedVolume::open(item.images.front()).shape();
+    fill_image(
+        box,
+        {.shape = shape, .air = air_values(dataset_.plan), .read = [&](std::size_t channel, const TensorView& inside) {
+           MappedVolume::open(item.images.at(channel)).read_box(inside.box, inside);
+         }});
   }
 
   std::vector<ClassCounts> counts(const PreparedCase& item, const CoreSet& cores, std::size_t core) const {

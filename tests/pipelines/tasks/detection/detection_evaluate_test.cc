@@ -58,6 +58,44 @@ TEST(EvaluateDetection, ACurveHasEveryClassThresholdAndRecallPoint) {
   EXPECT_THAT(csv, testing::HasSubstr("\nnucleus,0.95,0.51,0\n"));
 }
 
+TEST(EvaluateDetection, FrocIsGivenWhereItIsAskedFor) {
+  EvaluateScene scene("froc");
+  EXPECT_FALSE(evaluate_detections(scene.options, scene.progress).froc);
+  scene.options.metric_keys = {"froc"};
+  scene.options.froc_curves = scene.path("out/froc.csv");
+  EXPECT_THROW(evaluate_detections(scene.options, scene.progress), Error) << "curves of coco without coco";
+  scene.options.curves.clear();
+  const DetectionReport r = evaluate_detections(scene.options, scene.progress);
+  ASSERT_TRUE(r.froc);
+  EXPECT_EQ(r.froc->all.objects, 4);
+  EXPECT_DOUBLE_EQ(r.froc->all.cpm(), 0.75);
+  EXPECT_DOUBLE_EQ(r.froc->mean_class_cpm(), 0.75) << "1 and 1/2";
+  const auto json = to_json(r);
+  EXPECT_FALSE(json.contains("AP"));
+  EXPECT_EQ(json.at("froc").at("sensitivity").at("0.125"), 0.75);
+  EXPECT_EQ(json.at("froc").at("classes").at(1).at("CPM"), 0.5);
+  EXPECT_EQ(nlohmann::json(json), read_json(scene.options.summary));
+  EXPECT_EQ(Scene::bytes_of(scene.options.froc_curves),
+            "class,score,false_positives_per_image,sensitivity\n,0.9,0,0.25\n,0.8,0,0.5\n,0.7,0,0.75\n"
+            "cell,0.9,0,0.5\ncell,0.8,0,1\nnucleus,0.7,0,0.5\n");
+  EXPECT_NO_THROW(evaluate_detections(scene.options, scene.progress)) << "its own files are replaced";
+}
+
+TEST(EvaluateDetection, MetricsThatThereAreNotAreRefused) {
+  EvaluateScene scene("metrics");
+  for (const std::vector<std::string>& keys :
+       {std::vector<std::string>{"dice"}, {"coco", "coco"}, {"coco", ""}, {"froc", "AP"}}) {
+    scene.options.metric_keys = keys;
+    try {
+      evaluate_detections(scene.options, scene.progress);
+      ADD_FAILURE() << keys.back();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_THAT(error.what(), testing::HasSubstr("expected some of coco,froc"));
+    }
+  }
+}
+
 TEST(EvaluateDetection, ABadEntryOfEitherFileCostsItselfAndIsNamed) {
   EvaluateScene scene("bad");
   scene.write_text("found.json", R"([{"image_id": 1, "category_id": 3, "bbox": [10, 10, 40, 40], "score": 0.9},

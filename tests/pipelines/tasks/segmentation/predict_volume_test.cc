@@ -24,14 +24,15 @@ Tensor labels_of(const Tensor& image, Dims partition, DType precision, int ranks
   Tensor labels;
   test::over_ranks(ranks, spec, [&](Session& session) {
     coordinate(session, volume_work(), {}, [&] {
-      VolumeVoxels voxels = voxels_of(image);
+      const std::vector<Tensor> channels = {image};
+      VolumeVoxels voxels = voxels_of(channels, {-1});
       bool fed = false;
-      voxels.read = [&, read = voxels.read](const TensorView& box) {
+      voxels.read = [&, read = voxels.read](std::size_t channel, const TensorView& box) {
         EXPECT_FALSE(fed) << "the image may be gone";
-        read(box);
+        read(channel, box);
       };
       voxels.done = [&] { fed = true; };
-      labels = predict_volume(session, voxels, -1, spec.multiple());
+      labels = predict_volume(session, voxels, spec.multiple());
       EXPECT_TRUE(fed);
     });
   });

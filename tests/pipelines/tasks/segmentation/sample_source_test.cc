@@ -82,7 +82,7 @@ TEST(SampleSource, SmallVolumesArePaddedWithAirAndIgnoredLabels) {
     const Box voxel{{i / (11 * 12), i / 12 % 11, i % 12}, {1, 1, 1}};
     EXPECT_EQ(labels.as<std::int32_t>()[i] < 0, !inside.contains(voxel)) << to_string(voxel);
     if (!inside.contains(voxel)) {
-      EXPECT_EQ(image.as<float>()[i], air_value(volumes.dataset.plan));
+      EXPECT_EQ(image.as<float>()[i], air_values(volumes.dataset.plan).at(0));
     }
   }
 }

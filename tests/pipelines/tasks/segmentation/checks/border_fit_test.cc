@@ -56,6 +56,19 @@ TEST(BorderFit, FindsAShiftAlongEachAxis) {
     }
 }
 
+TEST(BorderFit, ThePeakIsFoundInPartsOfAVoxelAlongEachAxis) {
+  for (const int voxels : {-1, 0, 1, 2}) {
+    const auto fit = border_fit(ball(DType::kF32), ball(DType::kI32, {0, voxels, 0}));
+    ASSERT_TRUE(fit);
+    ASSERT_TRUE(fit->peak[0] && fit->peak[1] && fit->peak[2]);
+    EXPECT_NEAR(*fit->peak[1], -voxels, 0.25);
+    EXPECT_NEAR(*fit->peak[0], 0, 0.25);
+    EXPECT_NEAR(*fit->peak[2], 0, 0.25);
+  }
+  const auto beyond = border_fit(ball(DType::kF32), ball(DType::kI32, {4, 0, 0}));
+  EXPECT_FALSE(beyond->peak[0]) << "the largest steps are at the end of the range";
+}
+
 TEST(BorderFit, MetalOutweighsNoOtherBorder) {
   Volume image = ball(DType::kF32);
   Volume metal = ball(DType::kF32);

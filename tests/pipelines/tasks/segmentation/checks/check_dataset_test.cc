@@ -119,6 +119,26 @@ TEST(CheckDataset, WritesPicturesAndLists) {
   EXPECT_FALSE(std::filesystem::exists(scene.path("out") / "001_E_LABELS.png")) << "of an earlier check";
 }
 
+TEST(CheckDataset, GridsThatAreApartHaveAPictureOfBothPlaces) {
+  CheckScene scene("check_grids");
+  Volume label = Scene::make_label({12, 10, 7});
+  write_volume(scene.label(0), label, DiskType::kU8);
+  label = Scene::make_label();
+  label.voxels.as<std::int32_t>()[1] = 0;
+  write_volume(scene.label(1), label, DiskType::kU8);
+  label.voxels.as<std::int32_t>()[2] = 0, label.geometry.origin[2] += 9;
+  write_volume(scene.label(2), label, DiskType::kU8);
+  const CheckReport report = check_dataset({.dataset = scene.data(), .output = scene.path("out")}, scene.progress);
+  ASSERT_EQ(report.findings.size(), 2u) << to_text(report);
+  EXPECT_EQ(report.findings[0].picture, "001_E_SHAPE.png");
+  EXPECT_EQ(report.findings[1].picture, "002_E_ORIGIN.png");
+  const std::string moved = read_bytes(scene.path("out") / "002_E_ORIGIN.png");
+  label.geometry.origin[2] += 6;
+  write_volume(scene.label(2), label, DiskType::kU8);
+  check_dataset({.dataset = scene.data(), .output = scene.path("out")}, scene.progress);
+  EXPECT_NE(read_bytes(scene.path("out") / "002_E_ORIGIN.png"), moved) << "the outline follows the header";
+}
+
 TEST(CheckDataset, WritesNothingIntoTheDataSet) {
   CheckScene scene("check_inside");
   expect_error(ErrorKind::kUsage, "lie one in the other",

@@ -191,6 +191,16 @@ TEST(CheckReal, LabelsShiftedByThreeVoxelsAreFoundAlongEachAxis) {
             << real.set.cases[i].id << ": axis " << axis << ", " << voxels;
 }
 
+TEST(CheckReal, LabelsShiftedByOneVoxelAreFoundAlongEachAxis) {
+  SKIP_WITHOUT_DATA();
+  const RealSet& real = RealSet::get();
+  for (std::size_t i = 1; i < real.images.size(); i += 2)
+    for (int axis = 0; axis < 3; ++axis)
+      for (const int voxels : {-1, 1})
+        EXPECT_THAT(real.codes_with(i, real.images[i], moved(real.labels[i], axis, voxels)), Contains("W_SHIFT"))
+            << real.set.cases[i].id << ": axis " << axis << ", " << voxels;
+}
+
 TEST(CheckReal, TheImageOfAnotherPatientIsFound) {
   SKIP_WITHOUT_DATA();
   const RealSet& real = RealSet::get();

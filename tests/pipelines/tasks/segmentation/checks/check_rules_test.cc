@@ -137,6 +137,21 @@ TEST(CheckRules, FindsShiftedLabelsAndThoseOfAnotherImage) {
   EXPECT_THAT(codes_of(set, "case_0"), ElementsAre("W_SHIFT")) << "without other cases";
 }
 
+TEST(CheckRules, LabelsBesideThoseOfTheOtherCasesByHalfAVoxelAreFound) {
+  CheckedSet set = usual_set();
+  for (std::size_t i = 0; i < set.cases.size(); ++i)
+    set.cases[i].fit->peak = {0.3 + 0.01 * static_cast<double>(i % 4), 0, std::nullopt};
+  EXPECT_TRUE(apply_rules(check_rules(), set).empty()) << "all contours of the set lie 0.3 voxels beside the edges";
+  set.cases[2].fit->peak[0] = 0.7, set.cases[5].fit->peak[0] = -0.7;
+  EXPECT_TRUE(codes_of(set, "case_2").empty());
+  EXPECT_THAT(codes_of(set, "case_5"), ElementsAre("W_SHIFT"));
+  EXPECT_THAT(finding_of(set, "case_5", "W_SHIFT").what, HasSubstr("moved by -1.0, 0.0, 0.0 voxels along x, y, z"));
+  set.cases[5].fit->best_contrast = 1.1;
+  EXPECT_TRUE(finding_of(set, "case_5", "W_SHIFT").code.empty()) << "they fit nowhere";
+  set.cases.resize(8), set.cases[5].fit->best_contrast = 2;
+  EXPECT_TRUE(codes_of(set, "case_5").empty()) << "too few other cases";
+}
+
 TEST(CheckRules, FindsDoubles) {
   CheckedSet set = usual_set();
   set.cases[2].image_hashes = set.cases[1].image_hashes;

@@ -1,0 +1,34 @@
+// The classes that were annotated in each case: where a class was not contoured its voxels look like background, which
+// is no evidence. A dataset.json says it under the key "annotated":
+//
+//   {"annotated": {"case_07": ["liver", "spleen"]}}         // the other classes of case_07 are unknown
+//
+// Cases that it does not name are complete.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "io/datasets/dataset.h"
+
+namespace voxshard {
+
+/// Sets Case::annotated from a dataset.json. Errors: kInput for a value of another form, a case that the data set does
+/// not have, or a class that it does not have.
+void read_annotated(const nlohmann::json& root, const std::filesystem::path& file, Dataset& dataset);
+
+/// Returns the value of "annotated" for a dataset.json; an empty object when all cases are complete.
+nlohmann::ordered_json annotated_json(const Dataset& dataset);
+
+/// Returns the names of annotated classes as numbers, sorted; the background is left out. Errors: kInput for a name
+/// that is no class.
+///   classes  by number; [0] is the background
+std::vector<int> annotated_classes(const std::vector<std::string>& names, const std::vector<std::string>& classes,
+                                   const std::filesystem::path& file);
+
+/// True when a class of a case was annotated, found there or not.
+bool is_annotated(const std::optional<std::vector<int>>& annotated, int label);
+
+}  // namespace voxshard

@@ -1,0 +1,104 @@
+#include "io/datasets/case_ids.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "io/files/atomic_file.h"
+#include "io/files/config_file.h"
+#include "io/files/content_hash.h"
+#include "io/files/file_error.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string ordinal_id(std::size_t number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "case_%04zu", number);
+  return text;
+}
+
+/// Gives each new name the next ordinal that no id has.
+std::map<std::string, std::string> ordinals(const std::set<std::string>& names, const CaseNames& earlier) {
+  std::map<std::string, std::string> ids;
+  for (const auto& [id, one] : earlier) ids[one.name] = id;
+  std::vector<std::pair<std::string, std::string>> fresh;  // hash and name
+  for (const std::string& name : names)
+    if (!ids.contains(name)) fresh.emplace_back(content_hash(std::string_view(name)), name);
+  std::sort(fresh.begin(), fresh.end());
+  std::size_t next = 1;
+  for (const auto& [hash, name] : fresh) {
+    while (earlier.contains(ordinal_id(next))) ++next;
+    ids[name] = ordinal_id(next++);
+  }
+  return ids;
+}
+
+std::vector<fs::path> files_of(const Case& item) {
+  std::vector<fs::path> files = item.images;
+  if (item.label) files.push_back(*item.label);
+  for (const ClassedStructures& labels : item.structures) files.push_back(labels.file);
+  return files;
+}
+
+}  // namespace
+
+CaseNames read_case_names(const fs::path& work) {
+  const fs::path file = work / kCaseNamesFile;
+  CaseNames names;
+  std::error_code error;
+  if (!fs::exists(file, error)) return names;
+  const json read = read_json(file);
+  try {
+    for (const auto& [id, one] : read.at("cases").items())
+      names[id] = {.name = one.at("name").get<std::string>(), .files = {}};
+  } catch (const json::exception&) {
+    throw input_error(file, "is not as prepare wrote it", "move it away; ids may then be given anew");
+  }
+  return names;
+}
+
+void write_case_names(const fs::path& work, const CaseNames& names) {
+  nlohmann::ordered_json cases = nlohmann::ordered_json::object();
+  for (const auto& [id, one] : names) {
+    nlohmann::ordered_json files = nlohmann::ordered_json::array();
+    for (const fs::path& file : one.files) files.push_back(file.string());
+    cases[id] = {{"name", one.name}, {"files", files}};
+  }
+  write_private_text(
+      work / kCaseNamesFile,
+      nlohmann::ordered_json{{"cases", cases}}.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+std::string salted_id(const Secret& secret, const std::string& name) {
+  return "case_" + keyed_hash(secret, "voxshard case " + name).substr(0, 16);
+}
+
+void give_ids(Dataset& dataset, const std::optional<Secret>& secret, CaseNames& names) {
+  std::set<std::string> all;
+  for (const auto* cases : {&dataset.training, &dataset.test})
+    for (const Case& item : *cases) all.insert(item.id);
+  for (const CaseProblem& problem : dataset.problems) all.insert(problem.id);
+  const auto by_ordinal = secret ? std::map<std::string, std::string>() : ordinals(all, names);
+  const auto id_of = [&](const std::string& name) { return secret ? salted_id(*secret, name) : by_ordinal.at(name); };
+  for (auto* cases : {&dataset.training, &dataset.test}) {
+    for (Case& item : *cases) {
+      const std::string id = id_of(item.id);
+      names[id] = {.name = item.id, .files = files_of(item)};
+      item.id = id, item.anonymous = true;
+    }
+    std::sort(cases->begin(), cases->end(), [](const Case& a, const Case& b) { return a.id < b.id; });
+  }
+  for (CaseProblem& note : dataset.notes) note.id = id_of(note.id);
+  for (CaseProblem& problem : dataset.problems) {
+    const std::string id = id_of(problem.id);
+    if (!names.contains(id) || names[id].files.empty()) names[id] = {.name = problem.id, .files = problem.files};
+    problem.id = id;
+  }
+}
+
+}  // namespace voxshard

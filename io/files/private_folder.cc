@@ -1,0 +1,179 @@
+// Folders are two levels deep (NAME, NUMBER/NUMBER), so that a signal handler can remove them without memory of its
+// own.
+#include "io/files/private_folder.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "io/files/file_error.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrivatePrefix = "voxshard-private-";
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+/// A name that the signal handler may read at any time; it is never freed.
+struct FolderSlot {
+  std::atomic<bool> used{false};
+  std::array<char, 4096> name{};
+};
+std::array<FolderSlot, 32> folder_slots;
+
+/// The paths that folders stand for. It is never destroyed: folders may be removed while the program ends.
+struct OutsideNames {
+  std::mutex mutex;
+  std::map<fs::path, fs::path> outside;
+};
+OutsideNames& outside_names() {
+  static OutsideNames& all = *new OutsideNames;
+  return all;
+}
+
+void note_folder(const fs::path& folder) {
+  const std::string name = folder.string();
+  for (FolderSlot& slot : folder_slots) {
+    if (slot.used || name.size() >= slot.name.size()) continue;
+    std::memcpy(slot.name.data(), name.c_str(), name.size() + 1);
+    slot.used = true;
+    return;
+  }
+}
+
+void forget_folder(const fs::path& folder) {
+  for (FolderSlot& slot : folder_slots)
+    if (slot.used && folder.string() == slot.name.data()) slot.used = false;
+}
+
+/// The head of an entry that the system call getdents64 gives; its name follows.
+struct FolderEntry {
+  std::uint64_t inode;
+  std::int64_t offset;
+  unsigned short length;
+  unsigned char kind;
+  char name[1];
+};
+
+/// Removes the contents of an open folder, with system calls alone.
+void empty_folder(int folder, int deepest) noexcept {
+  alignas(FolderEntry) std::array<char, 4096> buffer{};
+  // Entries may be passed over while others are removed: it is read until nothing is left, within bounds.
+  for (int pass = 0; pass < 64; ++pass) {
+    bool any = false;
+    ::lseek(folder, 0, SEEK_SET);
+    for (long got; (got = ::syscall(SYS_getdents64, folder, buffer.data(), buffer.size())) > 0;)
+      for (long at = 0; at < got;) {
+        const auto* entry = reinterpret_cast<const FolderEntry*>(buffer.data() + at);
+        const char* name = entry->name;
+        at += entry->length;
+        if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
+        any = true;
+        if (::unlinkat(folder, name, 0) == 0 || deepest == 0) continue;
+        const int inner = ::openat(folder, name, kFolderFlags);
+        if (inner < 0) continue;
+        empty_folder(inner, deepest - 1);
+        ::close(inner);
+        ::unlinkat(folder, name, AT_REMOVEDIR);
+      }
+    if (!any) return;
+  }
+}
+
+void remove_folder(const char* path) noexcept {
+  const int folder = ::open(path, kFolderFlags);
+  if (folder < 0) return;
+  empty_folder(folder, 1);
+  ::close(folder);
+  ::rmdir(path);
+}
+
+bool take_folder_lock(int folder) { return ::flock(folder, LOCK_EX | LOCK_NB) == 0; }
+
+/// Removes the folders of this user whose process is gone: nobody holds their locks.
+void remove_abandoned(const fs::path& parent) {
+  std::error_code error;
+  for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
+    if (!it->path().filename().string().starts_with(kPrivatePrefix)) continue;
+    const Descriptor folder(::open(it->path().c_str(), kFolderFlags));
+    struct stat about {};
+    if (folder.number() < 0 || ::fstat(folder.number(), &about) != 0 || about.st_uid != ::geteuid()) continue;
+    if (take_folder_lock(folder.number())) remove_folder(it->path().c_str());
+  }
+}
+
+}  // namespace
+
+PrivateFolder::PrivateFolder(fs::path stands_for) : stands_for_(std::move(stands_for)), owner_(::getpid()) {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  if (error) throw output_error("TMPDIR", error.message(), "name a folder that exists");
+  remove_abandoned(parent);
+  for (;;) {
+    std::string name = fs::absolute(parent / (std::string(kPrivatePrefix) + "XXXXXX")).string();
+    if (::mkdtemp(name.data()) == nullptr) throw output_error(parent, std::strerror(errno), "set TMPDIR");
+    lock_ = Descriptor(::open(name.c_str(), kFolderFlags));
+    // Another process may have taken the new folder for an abandoned one before it was locked.
+    struct stat about {};
+    const bool ours = lock_.number() >= 0 && take_folder_lock(lock_.number()) && ::stat(name.c_str(), &about) == 0;
+    if (!ours) continue;
+    path_ = name;
+    break;
+  }
+  const std::lock_guard guard(outside_names().mutex);
+  note_folder(path_);
+  outside_names().outside[path_] = stands_for_;
+}
+
+PrivateFolder::~PrivateFolder() {
+  if (::getpid() != owner_) return;
+  remove_folder(path_.c_str());
+  const std::lock_guard guard(outside_names().mutex);
+  forget_folder(path_);
+  outside_names().outside.erase(path_);
+}
+
+Descriptor PrivateFolder::make_file(const fs::path& name) const {
+  const fs::path path = path_ / name;
+  std::error_code error;
+  fs::create_directory(path.parent_path(), error);
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file.number() < 0)
+    throw output_error(path_.parent_path(), std::strerror(errno), "free space there, or set TMPDIR");
+  return file;
+}
+
+std::string PrivateFolder::text_outside(std::string text) const {
+  const std::string inside = path_.string(), outside = stands_for_.string();
+  for (std::size_t at = 0; (at = text.find(inside, at)) != std::string::npos; at += outside.size())
+    text.replace(at, inside.size(), outside);
+  return text;
+}
+
+fs::path path_outside(const fs::path& path) {
+  const std::lock_guard guard(outside_names().mutex);
+  for (const auto& [inside, outside] : outside_names().outside) {
+    const std::string text = path.string(), folder = inside.string() + "/";
+    if (text.starts_with(folder)) return outside / text.substr(folder.size());
+  }
+  return path;
+}
+
+void remove_private_folders() noexcept {
+  for (FolderSlot& slot : folder_slots)
+    if (slot.used) remove_folder(slot.name.data());
+}
+
+}  // namespace voxshard

@@ -1,0 +1,162 @@
+#include "io/volume/archive.h"
+
+#include <algorithm>
+#include <set>
+
+#include "io/archive/unpacked_archive.h"
+#include "io/dicom/dicom_header.h"
+#include "libcore/base/text.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kVolumeMark = "#volume=";
+
+bool is_archive(const fs::path& path) {
+  std::error_code error;
+  return is_archive_name(path) && fs::is_regular_file(path, error);
+}
+
+bool is_in_archive(const fs::path& path) {
+  return path.filename().string().starts_with("#") && is_archive(path.parent_path());
+}
+
+std::optional<std::string> volume_id_in(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with(kVolumeMark) ? std::optional(name.substr(kVolumeMark.size())) : std::nullopt;
+}
+
+/// Returns the ending under which a file is unpacked: "" for DICOM, one of a file that is a whole volume; none for
+/// others.
+std::optional<std::string> wanted_ending(std::string_view name, std::string_view begin) {
+  const std::string lower = lower_case(std::string(name));
+  for (const char* ending : {".nii", ".nii.gz", ".nrrd", ".mha"})
+    if (lower.ends_with(ending)) return ending;
+  return begins_like_dicom(begin, fs::path(lower).extension().string()) ? std::optional("") : std::nullopt;
+}
+
+/// The volumes of an unpacked archive: each by its address, and by its path as the inner formats read it.
+struct Contents {
+  std::shared_ptr<const UnpackedArchive> unpacked;
+  FoundVolumes found;
+  std::vector<fs::path> inside;
+};
+
+/// Calls an inner format; its errors then name the archive in place of the private folder.
+template <class Body>
+auto with_names_outside(const PrivateFolder& folder, Body body) {
+  try {
+    return body();
+  } catch (const Error& e) {
+    throw Error(e.kind(), e.code(), folder.text_outside(e.what()));
+  }
+}
+
+Contents contents_of(const fs::path& archive, const std::vector<VolumeFormat>& inner) {
+  Contents contents{.unpacked = unpack_archive(archive, wanted_ending)};
+  const UnpackedArchive& unpacked = *contents.unpacked;
+  auto add = [&](std::string id, const std::string& address, fs::path inside, std::string better) {
+    contents.found.volumes.push_back({std::move(id), archive / address, std::move(better)});
+    contents.inside.push_back(std::move(inside));
+  };
+  std::map<std::string, std::int64_t> left_out = unpacked.left_out;
+  std::set<std::string> known;
+  for (const UnpackedFile& file : unpacked.files) {
+    if (file.ending.empty()) continue;
+    const std::string id = "volume_" + file.hash.substr(0, 12);
+    if (known.insert(id).second)
+      add(id, std::string(kVolumeMark) + id, file.path, "");
+    else
+      ++left_out["volume that is there twice"];
+  }
+  std::vector<std::string> parts;
+  for (const VolumeFormat& format : inner) {
+    if (format.find == nullptr || known.size() == unpacked.files.size()) continue;
+    FoundVolumes found = with_names_outside(unpacked.folder, [&] { return format.find(unpacked.folder.path()); });
+    for (FoundVolume& volume : found.volumes)
+      add(volume.id, volume.path.filename().string(), volume.path, std::move(volume.better));
+    if (!found.left_out.empty()) parts.push_back(std::move(found.left_out));
+  }
+  for (const auto& [kind, count] : left_out) parts.push_back(std::to_string(count) + " " + kind);
+  contents.found.left_out = joined(parts, ", ");
+  return contents;
+}
+
+/// Returns the index of the volume that a path names: the only one of an archive, or the one with the address.
+std::size_t index_in(const Contents& contents, const fs::path& path) {
+  const auto& volumes = contents.found.volumes;
+  if (is_in_archive(path)) {
+    const auto at = std::find_if(volumes.begin(), volumes.end(), [&](const auto& v) { return v.path == path; });
+    if (at != volumes.end()) return static_cast<std::size_t>(at - volumes.begin());
+    throw input_error(path, "is no volume of that archive", "list its volumes: voxshard info ARCHIVE", "E_SERIES");
+  }
+  if (volumes.size() == 1) return 0;
+  const std::string left_out = contents.found.left_out.empty() ? "" : " (but " + contents.found.left_out + ")";
+  if (volumes.empty())
+    throw input_error(path, "holds no volume that is read" + left_out,
+                      "expected DICOM images, or .nii, .nii.gz, .nrrd or .mha files", "E_SERIES");
+  constexpr std::size_t kMostShown = 8;
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < std::min(kMostShown, volumes.size()); ++i) addresses.push_back(volumes[i].path.string());
+  throw input_error(path, "holds " + std::to_string(volumes.size()) + " volumes",
+                    "give one of them: " + joined(addresses, ", ") + (volumes.size() > kMostShown ? ", ..." : ""),
+                    "E_SERIES");
+}
+
+/// Calls body(format, path) with the inner format and path of a volume in an archive.
+template <class Body>
+auto in_archive(const std::vector<VolumeFormat>& inner, const fs::path& path, Body body) {
+  const Contents contents = contents_of(is_in_archive(path) ? path.parent_path() : path, inner);
+  const fs::path inside = contents.inside[index_in(contents, path)];
+  const auto format = std::find_if(inner.begin(), inner.end(), [&](const auto& f) { return f.matches(inside); });
+  ensure(format != inner.end(), "what is unpacked has a format");
+  return with_names_outside(contents.unpacked->folder, [&] { return body(*format, inside, contents); });
+}
+
+VolumeInfo read_archived_info(const std::vector<VolumeFormat>& inner, const fs::path& path) {
+  return in_archive(inner, path, [](const VolumeFormat& format, const fs::path& inside, const Contents& contents) {
+    VolumeInfo info = format.read_header(inside);
+    info.problem = contents.unpacked->folder.text_outside(info.problem);
+    info.warning = contents.unpacked->folder.text_outside(info.warning);
+    return info;
+  });
+}
+
+}  // namespace
+
+VolumeFormat archive_format(std::vector<VolumeFormat> inner) {
+  using Path = const fs::path&;
+  return {.name = "archive",
+          .endings = {},
+          .expected =
+              "a .zip or .tar (also .tar.gz, .tar.xz, .tar.zst, .tar.bz2) of such files, ARCHIVE/#series=ID or "
+              "ARCHIVE/#volume=ID as info lists them",
+          .matches = [](Path path) { return is_archive(path) || is_in_archive(path); },
+          .read_header = [inner](Path path) { return read_archived_info(inner, path); },
+          .read =
+              [inner](Path path, DType dtype) {
+                return in_archive(inner, path, [&](const VolumeFormat& format, Path inside, const Contents&) {
+                  return format.read(inside, dtype);
+                });
+              },
+          .write = nullptr,
+          .check =
+              [inner](Path path) {
+                in_archive(inner, path, [](const VolumeFormat& format, Path inside, const Contents&) {
+                  if (format.check != nullptr) format.check(inside);
+                });
+              },
+          .holds = is_archive,
+          .find = [inner](Path path) { return contents_of(path, inner).found; },
+          .address_id = volume_id_in,
+          .files =
+              [inner](Path path) {
+                return in_archive(inner, path, [](const VolumeFormat& format, Path inside, const Contents&) {
+                  return format.files != nullptr ? format.files(inside) : std::vector<fs::path>{inside};
+                });
+              }};
+}
+
+}  // namespace voxshard

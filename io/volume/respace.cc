@@ -1,0 +1,66 @@
+#include "io/volume/respace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace voxshard {
+namespace {
+
+/// Where the samples of one axis lie: between `low` and `high`, at `weight` of the way.
+struct AxisPlaces {
+  std::vector<std::int64_t> low, high, nearest;
+  std::vector<double> weight;
+
+  AxisPlaces(std::int64_t from, std::int64_t to) {
+    for (std::int64_t j = 0; j < to; ++j) {
+      const double at = (static_cast<double>(j) + 0.5) * static_cast<double>(from) / static_cast<double>(to) - 0.5;
+      const double within = std::clamp(at, 0.0, static_cast<double>(from - 1));
+      low.push_back(static_cast<std::int64_t>(within));
+      high.push_back(std::min(low.back() + 1, from - 1));
+      weight.push_back(within - static_cast<double>(low.back()));
+      nearest.push_back(static_cast<std::int64_t>(std::floor(within + 0.5)));
+    }
+  }
+};
+
+}  // namespace
+
+void resize_linear(const Tensor& from, Tensor& to) {
+  const Shape n = from.shape(), m = to.shape();
+  const AxisPlaces zs(n[0], m[0]), ys(n[1], m[1]), xs(n[2], m[2]);
+  std::vector<double> row(static_cast<std::size_t>(n[2]));  // between the four rows around a sample
+  const float* voxels = from.as<float>();
+  float* out = to.as<float>();
+  for (std::size_t z = 0; z < zs.low.size(); ++z)
+    for (std::size_t y = 0; y < ys.low.size(); ++y) {
+      const auto row_at = [&](std::int64_t k, std::int64_t j) { return voxels + (k * n[1] + j) * n[2]; };
+      const float *a = row_at(zs.low[z], ys.low[y]), *b = row_at(zs.low[z], ys.high[y]);
+      const float *c = row_at(zs.high[z], ys.low[y]), *d = row_at(zs.high[z], ys.high[y]);
+      const double v = ys.weight[y], w = zs.weight[z];
+      for (std::size_t x = 0; x < row.size(); ++x) {
+        const double below = (1 - v) * static_cast<double>(a[x]) + v * static_cast<double>(b[x]);
+        const double above = (1 - v) * static_cast<double>(c[x]) + v * static_cast<double>(d[x]);
+        row[x] = (1 - w) * below + w * above;
+      }
+      for (std::size_t x = 0; x < xs.low.size(); ++x) {
+        const double u = xs.weight[x];
+        *out++ = static_cast<float>((1 - u) * row[static_cast<std::size_t>(xs.low[x])] +
+                                    u * row[static_cast<std::size_t>(xs.high[x])]);
+      }
+    }
+}
+
+void resize_nearest(const Tensor& from, Tensor& to) {
+  const Shape n = from.shape(), m = to.shape();
+  const AxisPlaces zs(n[0], m[0]), ys(n[1], m[1]), xs(n[2], m[2]);
+  const std::int32_t* voxels = from.as<std::int32_t>();
+  std::int32_t* out = to.as<std::int32_t>();
+  for (const std::int64_t z : zs.nearest)
+    for (const std::int64_t y : ys.nearest) {
+      const std::int32_t* row = voxels + (z * n[1] + y) * n[2];
+      for (const std::int64_t x : xs.nearest) *out++ = row[x];
+    }
+}
+
+}  // namespace voxshard

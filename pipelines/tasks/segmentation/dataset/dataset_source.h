@@ -1,0 +1,61 @@
+// Where the cases of a data set come from: a folder with a dataset.json (nnU-Net, Decathlon), two plain folders of
+// images and label maps, or a tree of DICOM studies; and how their ids are made.
+//
+//   DatasetSource from{.folder = "studies", .classes = "map.toml"};
+//   SourceDataset found = read_dataset_source(from, "work", formats, context, gate);
+//   found.dataset.training[0].id        // "case_0001"
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/datasets/case_ids.h"
+#include "io/datasets/dataset.h"
+#include "io/volume/volume.h"
+#include "pipelines/engine/memory_gate.h"
+#include "pipelines/engine/run_context.h"
+#include "pipelines/settings/setting.h"
+
+namespace voxshard {
+
+struct DatasetSource {
+  std::filesystem::path folder;          // with a dataset.json, or a tree of studies; empty with the next two
+  std::filesystem::path images, labels;  // two plain folders
+  std::string channels;                  // names of the channels of `images`, "CT,PET"; empty: one, a CT
+  std::filesystem::path classes;         // class map (io/datasets/class_map.h); required for a tree
+  std::filesystem::path id_salt;         // file of a secret that ids are made with; empty: none
+  bool keep_names = false;               // ids are the names of files and folders
+};
+
+/// Returns the settings that prepare and check share.
+std::vector<Setting> source_settings(DatasetSource& source);
+
+struct SourceDataset {
+  Dataset dataset;
+  CaseNames names;        // by id; empty when ids are the names
+  std::string ids;        // "names", "ordinals" or "salted"
+  bool folders_of_names;  // the source's own names may be those of patients: folders, or a tree
+};
+
+/// Finds the cases and gives them ids: those of a dataset.json keep theirs unless there is a secret; those of plain
+/// folders and of trees get anonymous ones unless `keep_names`. Says what was chosen, found and left out. The processes
+/// of a run all call it and find the same.
+///   work  folder of an earlier call, whose ids hold; may be empty
+/// Errors: kUsage for a source that is not complete; kConfig for a class map; those of read_any_dataset,
+/// pair_folders, read_study_tree and read_secret.
+SourceDataset read_dataset_source(const DatasetSource& source, const std::filesystem::path& work,
+                                  const VolumeFormats& formats, const RunContext& context, MemoryGate& gate);
+
+/// Reads the secret that ids are made with, and warns when others may read it; none for an empty path. Errors: as
+/// read_secret.
+std::optional<Secret> secret_for_ids(const std::filesystem::path& id_salt, Progress& progress);
+
+/// Returns the folders that a source names.
+std::vector<std::filesystem::path> folders_of(const DatasetSource& source);
+
+/// Returns the words of a command line that name the source, for a next command: {"data"}, {"{images}", "A", ...}.
+std::vector<std::string> words_of(const DatasetSource& source);
+
+}  // namespace voxshard

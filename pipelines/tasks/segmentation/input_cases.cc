@@ -1,0 +1,117 @@
+#include "pipelines/tasks/segmentation/input_cases.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "io/files/channel_address.h"
+#include "io/files/file_name.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns a file's name without its ending.
+std::string stem_of(const fs::path& path, const VolumeFormats& formats) {
+  return volume_stem(path, formats).value_or(path.filename().string());
+}
+
+/// Returns the case of one image alone: "liver_03_0000.nii.gz" -> "liver_03".
+InputCase case_of_image(const fs::path& path, const VolumeFormats& formats) {
+  const std::string stem = stem_of(path, formats);
+  const auto channel = channel_of_stem(stem);
+  return {channel && channel->channel == 0 ? channel->id : stem, {path}};
+}
+
+InputCases cases_of_one_channel(const std::vector<fs::path>& images, const VolumeFormats& formats) {
+  InputCases found;
+  std::set<std::string> firsts;  // with a file _0000
+  for (const fs::path& path : images) {
+    found.cases.push_back(case_of_image(path, formats));
+    if (const auto stem = channel_of_stem(stem_of(path, formats)); stem && stem->channel == 0) firsts.insert(stem->id);
+  }
+  for (const InputCase& item : found.cases)
+    if (const auto stem = channel_of_stem(item.id); stem && firsts.contains(stem->id)) ++found.further;
+  return found;
+}
+
+/// Adds the case of a file that holds all channels, or why it is none.
+void add_whole(const fs::path& path, const std::vector<std::string>& channels, const VolumeFormats& formats,
+               InputCases& found) {
+  InputCase item{stem_of(path, formats), channel_addresses(path, channels.size())};
+  const bool may_hold_them = std::ranges::any_of(
+      formats.rows, [&](const VolumeFormat& format) { return format.matches(item.images.front()); });
+  if (may_hold_them) {
+    found.cases.push_back(std::move(item));
+    return;
+  }
+  found.failures.push_back({item.id, "E_MISSING",
+                            "[predict] it is one volume, and the run reads the " + std::to_string(channels.size()) +
+                                " channels " + channels_text(channels) +
+                                "; give files named CASE_0000, CASE_0001, ... or 4-D NIfTI files"});
+}
+
+/// The files of a case by the number of the channel; `any` is one of them.
+struct Files {
+  std::map<std::size_t, fs::path> by_channel;
+  fs::path any;
+};
+
+/// Returns the file of another channel beside a file, by its name.
+fs::path sibling(const fs::path& file, const std::string& id, std::size_t channel) {
+  const std::string name = file.filename().string();
+  return file.parent_path() / (id + channel_suffix(channel) + name.substr(id.size() + channel_suffix(0).size()));
+}
+
+void add_channels(const std::string& id, Files files, const std::vector<std::string>& channels, InputCases& found) {
+  InputCase item{id, {}};
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    const auto known = files.by_channel.find(c);
+    const fs::path path = known != files.by_channel.end() ? known->second : sibling(files.any, id, c);
+    std::error_code error;
+    if (known == files.by_channel.end() && !fs::exists(path, error)) {
+      found.failures.push_back({id, "E_MISSING",
+                                "[predict] the channel " + std::to_string(c) + " (" + shown_name(channels[c]) +
+                                    ") is missing; expected " + shown_name(path.filename().string())});
+      return;
+    }
+    item.images.push_back(path);
+  }
+  found.cases.push_back(std::move(item));
+}
+
+}  // namespace
+
+InputCases cases_of_images(const std::vector<fs::path>& images, const std::vector<std::string>& channels,
+                           const VolumeFormats& formats) {
+  if (channels.size() == 1) return cases_of_one_channel(images, formats);
+  InputCases found;
+  std::map<std::string, Files> by_id;
+  std::vector<std::string> order;
+  for (const fs::path& path : images) {
+    const auto stem = channel_of_stem(stem_of(path, formats));
+    if (!stem || is_volume_address(path, formats)) {
+      add_whole(path, channels, formats, found);
+    } else if (stem->channel >= channels.size()) {
+      ++found.left_out;
+    } else {
+      if (!by_id.contains(stem->id)) order.push_back(stem->id);
+      Files& files = by_id[stem->id];
+      files.by_channel.emplace(stem->channel, path), files.any = path;
+    }
+  }
+  for (const std::string& id : order) add_channels(id, by_id[id], channels, found);
+  return found;
+}
+
+std::vector<fs::path> files_of_case(const InputCase& item) {
+  std::vector<fs::path> files;
+  for (const fs::path& image : item.images)
+    for (const fs::path& file : files_of_volume(image))
+      if (std::ranges::find(files, file) == files.end()) files.push_back(file);
+  return files;
+}
+
+}  // namespace voxshard

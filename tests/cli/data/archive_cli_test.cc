@@ -1,0 +1,99 @@
+// Zip and tar files of studies on the command line: read like their folders, refused within bounds, and nothing of them
+// stays behind.
+#include "tests/cli/data/planted_scan.h"
+#include "tests/cli/trained_cli.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class ArchiveCli : public TrainedCli {
+ protected:
+  ArchiveCli() { fs::create_directories(scratch_ / "tmp"); }
+  std::string packed(const std::string& kind, const std::vector<PackedEntry>& files,
+                     const std::string& password = "") const {
+    const std::string path = scratch_ / ("study." + kind);
+    std::ofstream(path, std::ios::binary) << archive_bytes(kind, files, password);
+    return path;
+  }
+  /// Runs a command whose temporary folder is empty before it, and expects it to be empty afterwards.
+  CommandResult run_there(const std::string& words) const {
+    CommandResult r = run_voxshard(words, "", "TMPDIR=" + (scratch_ / "tmp"));
+    EXPECT_TRUE(fs::is_empty(scratch_ / "tmp")) << words;
+    expect_nobody(r);
+    return r;
+  }
+  Folder scratch_{"archive"};
+};
+
+TEST_F(ArchiveCli, AStudyIsListedConvertedAndPredictedAsFromItsFolder) {
+  write_planted_scan(scratch_ / "folder");
+  const std::string folder = scratch_ / "folder", zip = packed("zip", planted_scan({}, true));
+  const CommandResult listed = run_there("info " + zip + " --json");
+  ASSERT_EQ(listed.exit_code, 0) << listed.err;
+  const nlohmann::json of_zip = listed.json().at("folders").at(0).at("files").at(0);
+  const nlohmann::json of_folder = run_voxshard("info " + folder + " --json").json().at("folders").at(0).at("files")[0];
+  for (const char* key : {"size", "spacing_mm", "origin_mm", "direction", "scalar_type"})
+    EXPECT_EQ(of_zip.at(key), of_folder.at(key)) << key;
+  EXPECT_EQ(of_zip.at("files").size(), 32u);
+  EXPECT_THAT(of_zip.at("files").at(0).get<std::string>(), HasSubstr("study.zip/1/"));
+  const std::string address = of_zip.at("path");
+  EXPECT_THAT(address, HasSubstr("study.zip/#series=ct_"));
+  ASSERT_EQ(run_voxshard("convert " + folder + " -o " + (scratch_ / "folder.nii")).exit_code, 0);
+  ASSERT_EQ(run_there("convert " + zip + " -o " + (scratch_ / "zip.nii")).exit_code, 0);
+  ASSERT_EQ(run_there("convert '" + address + "' -o " + (scratch_ / "address.nii")).exit_code, 0);
+  for (const char* name : {"zip.nii", "address.nii"})
+    EXPECT_EQ(file_text(scratch_ / name), file_text(scratch_ / "folder.nii")) << name;
+  const std::string id = address.substr(address.find("=") + 1);
+  ASSERT_EQ(run_voxshard("predict " + run() + " " + folder + " -o " + (scratch_ / "a")).exit_code, 0);
+  const CommandResult r = run_there("predict " + run() + " " + zip + " -o " + (scratch_ / "b"));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(file_text(scratch_ / ("b/" + id + ".nii.gz")), file_text(scratch_ / ("a/" + id + ".nii.gz")));
+  expect_nobody_in(scratch_ / "b");
+}
+
+TEST_F(ArchiveCli, WhatIsLeftOutIsCounted) {
+  std::vector<PackedEntry> files = planted_scan();
+  files.push_back({"../Planted", "x"}), files.push_back({.name = "Planted", .link_to = "/etc/passwd"});
+  files.push_back({"report_Planted.pdf", "%PDF"});
+  const std::string tar = packed("tar.gz", files);
+  EXPECT_THAT(run_there("info " + tar).out, HasSubstr("left out: 1 file of another kind, 1 link, 1 unsafe name"));
+  const CommandResult r = run_there("predict " + run() + " " + tar + " -o " + (scratch_ / "out"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("left out: 1 file of another kind, 1 link, 1 unsafe name"));
+}
+
+TEST_F(ArchiveCli, ACutAndAnEncryptedOneAreRefused) {
+  const std::string cut = packed("tar.xz", planted_scan());
+  fs::resize_file(cut, fs::file_size(cut) / 2);
+  const std::string encrypted = packed("zip", planted_scan(), "password");
+  for (const auto& [path, why] : {std::pair{cut, "cut or damaged"}, {encrypted, "is encrypted"}})
+    for (const std::string& command : {"info " + path, "convert " + path + " -o " + (scratch_ / "a.nii"),
+                                       "predict " + run() + " " + path + " -o " + (scratch_ / "out")}) {
+      const CommandResult r = run_there(command + " --json");
+      EXPECT_EQ(r.exit_code, 3) << command << r.err;
+      EXPECT_EQ(r.json().at("error").at("code"), "E_ARCHIVE") << command;
+      EXPECT_THAT(r.err, HasSubstr(why));
+    }
+  EXPECT_FALSE(fs::exists(scratch_ / "a.nii"));
+}
+
+TEST_F(ArchiveCli, OfSeveralReconstructionsTheBestOneIsPredictedWhenAskedFor) {
+  write_planted_scan(scratch_ / "study/soft", {.series = "1.2.840.99.77.3", .kernel = "B30f"});
+  write_planted_scan(scratch_ / "study/sharp", {.series = "1.2.840.99.77.4", .kernel = "B70f"});
+  const std::string study = scratch_ / "study";
+  const CommandResult all = run_there("predict " + run() + " " + study + " -o " + (scratch_ / "all") + " --json");
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_THAT(all.err, HasSubstr("1 series is another reconstruction of a scan; with --series best"));
+  EXPECT_EQ(all.json().at("cases").size(), 2u);
+  const CommandResult best =
+      run_there("predict " + run() + " " + study + " -o " + (scratch_ / "best") + " --series best --json");
+  ASSERT_EQ(best.exit_code, 0) << best.err;
+  EXPECT_THAT(best.err, HasSubstr("in place of slices 3.00 mm apart, kernel sharpness 70 of 100)"));
+  EXPECT_EQ(best.json().at("cases").size(), 1u);
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,114 @@
+// Ids without names: ordinals that hold over calls, hashes with a secret, and the one file that leads back.
+#include "io/datasets/case_ids.h"
+
+#include <sys/stat.h>
+
+#include "io/datasets/hidden_paths.h"
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Dataset dataset_of(const std::vector<std::string>& names) {
+  Dataset d;
+  for (const std::string& name : names) d.training.push_back({name, {fs::path("/data") / name / "ct"}, {}});
+  return d;
+}
+
+std::map<std::string, std::string> ids_by_name(const CaseNames& names) {
+  std::map<std::string, std::string> ids;
+  for (const auto& [id, one] : names) ids[one.name] = id;
+  return ids;
+}
+
+TEST(CaseIds, OrdinalsHoldWhenCasesComeAndGo) {
+  const ScratchFolder dir("ids");
+  Dataset first = dataset_of({"MEIER", "ABEL", "ZORN"});
+  CaseNames names = read_case_names(dir.path());
+  give_ids(first, std::nullopt, names);
+  write_case_names(dir.path(), names);
+  const auto before = ids_by_name(names);
+  EXPECT_THAT(case_ids(first.training), testing::ElementsAre("case_0001", "case_0002", "case_0003"));
+  for (const Case& item : first.training) EXPECT_TRUE(item.anonymous);
+
+  Dataset second = dataset_of({"BAUER", "MEIER", "ZORN"});
+  CaseNames later = read_case_names(dir.path());
+  give_ids(second, std::nullopt, later);
+  const auto after = ids_by_name(later);
+  EXPECT_EQ(after.at("MEIER"), before.at("MEIER"));
+  EXPECT_EQ(after.at("ZORN"), before.at("ZORN"));
+  EXPECT_EQ(after.at("BAUER"), "case_0004");
+  EXPECT_EQ(after.at("ABEL"), before.at("ABEL")) << "an id is never given to another case";
+}
+
+TEST(CaseIds, TheOrderOfOrdinalsIsNotThatOfNames) {
+  std::vector<std::string> names;
+  for (char c = 'A'; c <= 'Z'; ++c) names.push_back(std::string(1, c) + "-patient");
+  Dataset d = dataset_of(names);
+  CaseNames by_id;
+  give_ids(d, std::nullopt, by_id);
+  std::vector<std::string> in_order;
+  for (const auto& [id, one] : by_id) in_order.push_back(one.name);
+  EXPECT_FALSE(std::is_sorted(in_order.begin(), in_order.end()));
+}
+
+TEST(CaseIds, WithASecretTheyDependOnItAndOnTheNameAlone) {
+  const Secret one{std::string(16, 'a')}, other{std::string(16, 'b')};
+  Dataset a = dataset_of({"MEIER"}), b = dataset_of({"ABEL", "MEIER"});
+  CaseNames of_a, of_b;
+  give_ids(a, one, of_a), give_ids(b, one, of_b);
+  EXPECT_EQ(a.training[0].id, salted_id(one, "MEIER"));
+  EXPECT_TRUE(of_b.contains(a.training[0].id));
+  EXPECT_NE(salted_id(one, "MEIER"), salted_id(other, "MEIER"));
+  EXPECT_EQ(a.training[0].id.size(), std::string("case_").size() + 16);
+}
+
+TEST(CaseIds, ProblemsAndNotesGetThemToo) {
+  Dataset d = dataset_of({"MEIER"});
+  d.problems.push_back({"ABEL", "E_MISSING", "no label map", {"/data/ABEL/ct"}});
+  d.notes.push_back({"MEIER", "W_SERIES", "two fit", {}});
+  CaseNames names;
+  give_ids(d, std::nullopt, names);
+  EXPECT_EQ(d.notes[0].id, d.training[0].id);
+  EXPECT_THAT(d.problems[0].id, Not(HasSubstr("ABEL")));
+  EXPECT_EQ(names.at(d.problems[0].id).files.at(0), "/data/ABEL/ct");
+}
+
+TEST(CaseIds, TheFileThatLeadsBackIsForItsOwnerAlone) {
+  const ScratchFolder dir("ids");
+  dir.write(kCaseNamesFile, "{}");
+  fs::permissions(dir / kCaseNamesFile, fs::perms(0644));
+  write_case_names(dir.path(), {{"case_0001", {"MEIER", {"/data/MEIER/ct"}}}});
+  struct stat status {};
+  ASSERT_EQ(::stat((dir / kCaseNamesFile).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_THAT(read_bytes(dir / kCaseNamesFile), HasSubstr("/data/MEIER/ct"));
+  EXPECT_EQ(read_case_names(dir.path()).at("case_0001").name, "MEIER");
+  dir.write(kCaseNamesFile, R"({"cases": 3})");
+  expect_error(ErrorKind::kInput, "not as prepare wrote it", [&] { read_case_names(dir.path()); });
+}
+
+TEST(HiddenPaths, NoPathOfACaseIsLeftInAText) {
+  const Case item{.id = "case_0001",
+                  .images = {"/data/MEIER ANNA/ct/#series=ct_77"},
+                  .label = "/data/labels/MEIER_ANNA.nii.gz",
+                  .structures = {{"/data/MEIER ANNA/rs.dcm"}},
+                  .anonymous = true};
+  for (const char* text : {"[input] /data/MEIER ANNA/ct/#series=ct_77: is cut; copy it",
+                           "[input] /data/MEIER ANNA/ct/IM0001: is cut; copy it", "[input] /data/MEIER ANNA/ct: is cut",
+                           "[MEIER_ANNA.nii.gz] 3 voxels", "x /data/labels/MEIER_ANNA.nii.gz, y",
+                           "[input] /data/MEIER ANNA/rs.dcm: is cut; copy it"}) {
+    const std::string hidden = without_paths(text, item);
+    EXPECT_THAT(hidden, Not(HasSubstr("MEIER"))) << text;
+    EXPECT_THAT(hidden, Not(HasSubstr("ct_77"))) << text;
+  }
+  EXPECT_EQ(without_paths("[input] /data/MEIER ANNA/ct/#series=ct_77: is cut; copy it", item),
+            "[input] the image: is cut; copy it");
+  EXPECT_EQ(shown_file(item, *item.label, "label map"), "label map of case_0001");
+}
+
+}  // namespace
+}  // namespace voxshard

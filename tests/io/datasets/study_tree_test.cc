@@ -1,0 +1,164 @@
+// Trees of studies: which image the labels belong to, which classes were contoured, what is left out and said.
+#include "io/datasets/study_tree.h"
+
+#include "io/datasets/case_label.h"
+#include "tests/io/study_files.h"
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+ClassMap two_classes() { return {.classes = {{"liver", {"Leber"}, {}}, {"spleen", {}, {"*milz*"}}}}; }
+
+/// The voxels of a class in the labels of a case.
+std::int64_t voxels_of_class(const Case& item, int label) {
+  const CaseLabel read = read_case_label(item, read_volume_info(item.images[0]).geometry);
+  const auto* v = read.volume.voxels.as<std::int32_t>();
+  return std::count(v, v + read.volume.voxels.count(), label);
+}
+
+TEST(StudyTree, LabelsGoToTheSeriesThatTheyReferTo) {
+  ScratchFolder dir;
+  StudySeries one{.series = "1.2.5"}, other{.series = "1.2.6"};
+  write_series(dir.path() / "p/a", one), write_series(dir.path() / "p/b", other);
+  write_structure_set(dir.path() / "p/rs.dcm", other, {{4, "LEBER", 2, 6, 1, 3}, {5, "Milz neu", 0, 2, 0, 1}});
+  StudyTree tree = read_study_tree(dir.path(), two_classes());
+  ASSERT_EQ(tree.dataset.training.size(), 1u);
+  const Case& item = tree.dataset.training[0];
+  EXPECT_THAT(item.id, testing::StartsWith("ct_"));
+  name_by_folders(tree.dataset);
+  EXPECT_EQ(item.id, "p_b");
+  EXPECT_EQ(item.images[0].parent_path(), dir.path() / "p/b");
+  EXPECT_FALSE(item.annotated) << "both classes were contoured";
+  EXPECT_EQ(voxels_of_class(item, 1), 2 * 16);
+  EXPECT_EQ(voxels_of_class(item, 2), 4);
+  EXPECT_EQ(tree.unlabelled, 1);
+  EXPECT_THAT(tree.dataset.channels, ElementsAre("CT"));
+  EXPECT_THAT(tree.dataset.label_names, ElementsAre("background", "liver", "spleen"));
+  EXPECT_THAT(left_out_text(tree), HasSubstr("1 series without labels"));
+}
+
+TEST(StudyTree, LabelsWithoutAReferenceGoToTheThinnestSlicesOfTheirFrameAndThatIsSaid) {
+  ScratchFolder dir;
+  StudySeries thick{.series = "1.2.5", .slices = 2, .step_mm = 4}, thin{.series = "1.2.6", .kernel = "BONE"},
+      soft{.series = "1.2.7", .kernel = "SOFT"}, lost{.series = "1.2.99"},
+      elsewhere{.series = "1.2.8", .frame = "1.2.1"};
+  write_series(dir.path() / "thick", thick), write_series(dir.path() / "sharp", thin);
+  write_series(dir.path() / "soft", soft), write_series(dir.path() / "elsewhere", elsewhere);
+  write_segmentation(dir.path() / "seg.dcm", lost, {{1, "liver", 0, 4, 0, 2}});
+  StudyTree tree = read_study_tree(dir.path(), two_classes());
+  name_by_folders(tree.dataset);
+  ASSERT_EQ(tree.dataset.training.size(), 1u);
+  EXPECT_EQ(tree.dataset.training[0].id, "soft");
+  ASSERT_EQ(tree.dataset.notes.size(), 1u);
+  EXPECT_EQ(tree.dataset.notes[0].id, "soft");
+  EXPECT_EQ(tree.dataset.notes[0].code, "W_SERIES");
+  EXPECT_THAT(tree.dataset.notes[0].reason, HasSubstr("3 lie in their frame of reference"));
+  EXPECT_THAT(tree.dataset.notes[0].reason, HasSubstr("2.00 mm, SOFT"));
+  EXPECT_EQ(voxels_of_class(tree.dataset.training[0], 1), 2 * 16);
+  EXPECT_EQ(tree.unlabelled, 3);
+}
+
+TEST(StudyTree, AStructureThatWasNamedButNotContouredIsNotAnnotated) {
+  ScratchFolder dir;
+  const StudySeries ct;
+  write_series(dir.path() / "ct", ct);
+  write_structure_set(dir.path() / "rs.dcm", ct,
+                      {{1, "Liver", 2, 6, 1, 3}, {2, "Spleen", 0, 0, 0, 0}, {3, "PTV 60", 0, 2, 0, 1}});
+  const StudyTree tree = read_study_tree(dir.path(), two_classes());
+  ASSERT_EQ(tree.dataset.training.size(), 1u);
+  ASSERT_TRUE(tree.dataset.training[0].annotated);
+  EXPECT_THAT(*tree.dataset.training[0].annotated, ElementsAre(1));
+  EXPECT_THAT(tree.unmatched.text(), HasSubstr("PTV 60"));
+}
+
+TEST(StudyTree, ASegmentThatIsEmptyWasAnnotated) {
+  ScratchFolder dir;
+  const StudySeries ct;
+  write_series(dir.path() / "ct", ct);
+  write_segmentation(dir.path() / "seg.dcm", ct, {{1, "liver", 0, 4, 0, 2}, {2, "spleen", 0, 0, 0, 0}});
+  EXPECT_FALSE(read_study_tree(dir.path(), two_classes()).dataset.training.at(0).annotated);
+}
+
+TEST(StudyTree, FilesOfOneImageAreJoinedAndTheHighestClassHasSharedVoxelsInAnyOrder) {
+  const StudySeries ct;
+  for (const bool turned : {false, true}) {
+    ScratchFolder dir;
+    write_series(dir.path() / "ct", ct);
+    write_segmentation(dir.path() / (turned ? "2" : "1"), ct, {{1, "liver", 0, 4, 0, 2}});
+    write_structure_set(dir.path() / (turned ? "1" : "2"), ct, {{9, "spleen", 2, 6, 1, 3}});
+    const StudyTree tree = read_study_tree(dir.path(), two_classes());
+    ASSERT_EQ(tree.dataset.training.size(), 1u);
+    const Case& item = tree.dataset.training[0];
+    ASSERT_EQ(item.structures.size(), 2u);
+    EXPECT_FALSE(item.annotated);
+    EXPECT_EQ(voxels_of_class(item, 1), 2 * 16 - 4);
+    EXPECT_EQ(voxels_of_class(item, 2), 2 * 16);
+    const CaseLabel read = read_case_label(item, read_volume_info(item.images[0]).geometry);
+    EXPECT_THAT(read.notes, testing::Contains(HasSubstr("W_OVERLAP 4 voxels")));
+  }
+}
+
+TEST(StudyTree, LabelsThatCannotBeUsedAreProblemsWithoutAName) {
+  ScratchFolder dir;
+  const StudySeries ct, lost{.series = "1.2.99", .frame = "1.2.98"};
+  write_series(dir.path() / "MEIER^ANNA/ct", ct);
+  write_structure_set(dir.path() / "MEIER^ANNA/rs.dcm", ct, {{1, "Liver", 2, 6, 1, 3}});
+  write_structure_set(dir.path() / "MEIER^ANNA/lost.dcm", lost, {{1, "Liver", 2, 6, 1, 3}});
+  write_structure_set(dir.path() / "MEIER^ANNA/double.dcm", ct, {{1, "Liver", 2, 6, 1, 3}, {1, "Spleen", 2, 6, 1, 3}});
+  const StudyTree tree = read_study_tree(dir.path(), two_classes());
+  EXPECT_EQ(tree.dataset.training.size(), 1u);
+  ASSERT_EQ(tree.dataset.problems.size(), 2u);
+  std::map<std::string, std::string> reasons;
+  for (const CaseProblem& p : tree.dataset.problems) {
+    reasons[p.code] = p.reason;
+    EXPECT_THAT(p.reason, Not(HasSubstr("MEIER")));
+    EXPECT_THAT(p.reason, Not(HasSubstr("1.2.9")));
+    ASSERT_EQ(p.files.size(), 1u);
+  }
+  EXPECT_THAT(reasons["E_MISSING"], HasSubstr("not in the tree"));
+  EXPECT_TRUE(reasons.contains("E_DUPLICATE"));
+}
+
+TEST(StudyTree, ATreeWithoutLabelsOfTheClassesSaysWhatIsThere) {
+  ScratchFolder dir;
+  const StudySeries ct;
+  write_series(dir.path() / "ct", ct);
+  expect_error(ErrorKind::kNoCase, "1 series without labels", [&] { read_study_tree(dir.path(), two_classes()); });
+  write_structure_set(dir.path() / "rs.dcm", ct, {{1, "Heart", 2, 6, 1, 3}});
+  expect_error(ErrorKind::kNoCase, "Heart", [&] { read_study_tree(dir.path(), two_classes()); });
+}
+
+TEST(StudyTree, ASecondModalityIsLeftOutByName) {
+  ScratchFolder dir;
+  for (int i = 0; i < 3; ++i) {
+    const std::string uid = "1.2.4" + std::to_string(i);
+    const StudySeries series{.series = uid, .frame = uid + ".1", .modality = i == 1 ? "MR" : "CT"};
+    write_series(dir.path() / std::to_string(i) / "images", series);
+    write_structure_set(dir.path() / std::to_string(i) / "rs.dcm", series, {{1, "Liver", 2, 6, 1, 3}});
+  }
+  StudyTree tree = read_study_tree(dir.path(), two_classes());
+  name_by_folders(tree.dataset);
+  EXPECT_THAT(case_ids(tree.dataset.training), ElementsAre("0_images", "2_images"));
+  ASSERT_EQ(tree.dataset.problems.size(), 1u);
+  EXPECT_EQ(tree.dataset.problems[0].code, "E_SERIES");
+}
+
+TEST(StudyTree, RealSegmentationsFindTheirImageAndEqualTheMapThatTheyWereMadeOf) {
+  const fs::path folder = test_data() / "dicom_tricky" / "dcmqi" / "23x38x3";
+  REQUIRE_TEST_DATA(folder);
+  ClassMap every{.classes = {{"any", {}, {"*"}}}};
+  const StudyTree tree = read_study_tree(folder, every);
+  ASSERT_EQ(tree.dataset.training.size(), 1u);
+  const Volume map = read_label(folder / "nrrd" / "label.nrrd");
+  const auto* v = map.voxels.as<std::int32_t>();
+  EXPECT_EQ(voxels_of_class(tree.dataset.training[0], 1),
+            map.voxels.count() - std::count(v, v + map.voxels.count(), 0));
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,66 @@
+// Series of one scan are told from others, and one of them stands for it.
+#include "io/dicom/same_scan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/dicom/dicom_series.h"
+
+namespace voxshard {
+namespace {
+
+using testing::ElementsAre;
+
+struct Scan {
+  std::string kernel = "B30f", acquisition = "2", study = "1.2";
+  double step_mm = 5, first_mm = 0, length_mm = 100;
+};
+
+/// Returns the series of these scans, by key.
+std::vector<DicomSeries> series_of(const std::vector<Scan>& scans) {
+  std::vector<DicomSeries> all;
+  for (std::size_t s = 0; s < scans.size(); ++s) {
+    std::vector<DicomHeader> headers;
+    for (double z = 0; z <= scans[s].length_mm; z += scans[s].step_mm) {
+      DicomHeader h{.file = "s" + std::to_string(s) + "/" + std::to_string(z)};
+      h.study = scans[s].study, h.series = "1.2." + std::to_string(s), h.modality = "CT";
+      h.sop_class = "1.2.840.10008.5.1.4.1.1.2", h.sop_instance = "1", h.kernel = scans[s].kernel;
+      h.acquisition = scans[s].acquisition, h.rows = h.columns = 4, h.colours = "MONOCHROME2", h.bits = 16;
+      h.frames = {{.position = std::array<double, 3>{0, 0, scans[s].first_mm + z},
+                   .orientation = std::array<double, 6>{1, 0, 0, 0, 1, 0},
+                   .spacing = std::array<double, 2>{1, 1}}};
+      headers.push_back(std::move(h));
+    }
+    for (DicomSeries& one : sort_dicom_series(std::move(headers)).series) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::vector<std::size_t> best_of(const std::vector<Scan>& scans) { return best_of_their_scans(series_of(scans)); }
+
+TEST(SameScan, TheThinnestSlicesStandForAScan) {
+  EXPECT_THAT(best_of({{.step_mm = 5}, {.step_mm = 1}, {.step_mm = 2}}), ElementsAre(1, 1, 1));
+  EXPECT_THAT(best_of({{.kernel = "B70f"}, {.kernel = "B30f"}}), ElementsAre(1, 1)) << "the softer of two alike";
+}
+
+TEST(SameScan, ASeriesThatCannotBeReadIsNeverTheBest) {
+  std::vector<DicomSeries> series = series_of({{.step_mm = 1}, {.step_mm = 5}});
+  series[0].problem = "lacks slices";
+  EXPECT_THAT(best_of_their_scans(series), ElementsAre(1, 1));
+}
+
+TEST(SameScan, OtherScansStayApart) {
+  const Scan one{.step_mm = 1};
+  EXPECT_THAT(best_of({one, {.acquisition = "3"}}), ElementsAre(0, 1)) << "a second phase";
+  EXPECT_THAT(best_of({one, {.study = "1.3"}}), ElementsAre(0, 1));
+  EXPECT_THAT(best_of({one, {.first_mm = 60}}), ElementsAre(0, 1)) << "another region";
+  EXPECT_THAT(best_of({{.acquisition = ""}, {.acquisition = ""}}), ElementsAre(0, 1)) << "it is not said";
+}
+
+TEST(SameScan, TheTextSaysWhy) {
+  EXPECT_EQ(reconstruction_text(series_of({{.kernel = "LUNG", .step_mm = 1.25}})[0]),
+            "slices 1.25 mm apart, kernel sharpness 85 of 100");
+}
+
+}  // namespace
+}  // namespace voxshard
