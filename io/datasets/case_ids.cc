@@ -9,12 +9,17 @@
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_error.h"
+#include "io/files/file_name.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+Error damaged_names(const fs::path& file) {
+  return input_error(file, "is not as prepare wrote it", "move it away; ids may then be given anew");
+}
 
 std::string ordinal_id(std::size_t number) {
   char text[32];
@@ -57,8 +62,11 @@ CaseNames read_case_names(const fs::path& work) {
     for (const auto& [id, one] : read.at("cases").items())
       names[id] = {.name = one.at("name").get<std::string>(), .files = {}};
   } catch (const json::exception&) {
-    throw input_error(file, "is not as prepare wrote it", "move it away; ids may then be given anew");
+    throw damaged_names(file);
   }
+  // Ids become names of files.
+  for (const auto& [id, one] : names)
+    if (!name_problem(id).empty()) throw damaged_names(file);
   return names;
 }
 

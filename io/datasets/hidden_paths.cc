@@ -1,6 +1,7 @@
 #include "io/datasets/hidden_paths.h"
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 #include "io/files/channel_address.h"
@@ -11,33 +12,56 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The characters that may end a path within a text.
-constexpr std::string_view kEnds = ":;,)\"'";
+/// Returns where a path ends that begins before `from`: where the message goes on. Commas, blanks and brackets may be
+/// part of a name, such as "MEIER, ANNA (2)": rather too much of the message is hidden than a part of a name shown.
+std::size_t end_of_path(const std::string& text, std::size_t from) {
+  std::size_t end = text.size();
+  for (const char* mark : {": ", "; ", "\"", "\n"}) end = std::min(end, text.find(mark, from));
+  return end;
+}
 
 /// Replaces `from`, and where it is a folder the rest of a path below it.
 void replace(std::string& text, const std::string& from, const std::string& by, bool folder = false) {
   if (from.empty() || from == "." || from == "/") return;
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + by.size())) {
     std::size_t end = at + from.size();
-    if (folder && end < text.size() && text[end] == '/') {
-      const std::size_t stop = text.find_first_of(kEnds, end);
-      end = stop == std::string::npos ? text.size() : stop;
-    }
+    if (folder && end < text.size() && text[end] == '/') end = end_of_path(text, end);
     text.replace(at, end - at, by);
   }
 }
 
-/// True for a file name that cannot be taken for another word or number of a message.
-bool is_telling(const std::string& name) { return name.size() > 3 && name.find_first_of(".#_") != std::string::npos; }
+bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0; }
+
+/// Replaces `word` where it is no part of a longer word.
+void replace_word(std::string& text, const std::string& word, const std::string& by) {
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
+    const std::size_t end = at + word.size();
+    const bool within = (at > 0 && is_of_word(text[at - 1])) || (end < text.size() && is_of_word(text[end]));
+    if (!within) text.replace(at, word.size(), by);
+    at += within ? word.size() : by.size();
+  }
+}
+
+/// Replaces the name of a file. A name that may be a word or a number of the message, as those of folders, is replaced
+/// where it stands alone, and a very short one where messages put names.
+void replace_name(std::string& text, const std::string& name, const std::string& by) {
+  if (name.empty() || name == "." || name == "..") return;
+  replace(text, "[" + name + "]", "[" + by + "]");
+  replace(text, "\"" + name + "\"", by);
+  if (name.size() <= 3) return;
+  if (name.find_first_of(".#_") != std::string::npos)
+    replace(text, name, by);
+  else
+    replace_word(text, name, by);
+}
 
 }  // namespace
 
 std::string without_path(std::string text, const fs::path& path, const std::string& by) {
-  replace(text, path.string(), by);
-  if (const std::string name = path.filename().string(); is_telling(name)) {
-    replace(text, name, by);
-    replace(text, shown_name(name), by);
-  }
+  replace(text, path.string(), by, true);  // a folder of slices, or an archive
+  const std::string name = path.filename().string();
+  replace_name(text, name, by);
+  if (const std::string shown = shown_name(name); shown != name) replace_name(text, shown, by);
   return text;
 }
 

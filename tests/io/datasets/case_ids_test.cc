@@ -89,6 +89,8 @@ TEST(CaseIds, TheFileThatLeadsBackIsForItsOwnerAlone) {
   EXPECT_EQ(read_case_names(dir.path()).at("case_0001").name, "MEIER");
   dir.write(kCaseNamesFile, R"({"cases": 3})");
   expect_error(ErrorKind::kInput, "not as prepare wrote it", [&] { read_case_names(dir.path()); });
+  dir.write(kCaseNamesFile, R"({"cases": {"../case_0001": {"name": "MEIER", "files": []}}})");
+  expect_error(ErrorKind::kInput, "not as prepare wrote it", [&] { read_case_names(dir.path()); });
 }
 
 TEST(HiddenPaths, NoPathOfACaseIsLeftInAText) {
@@ -105,6 +107,21 @@ TEST(HiddenPaths, NoPathOfACaseIsLeftInAText) {
     EXPECT_THAT(hidden, Not(HasSubstr("MEIER"))) << text;
     EXPECT_THAT(hidden, Not(HasSubstr("ct_77"))) << text;
   }
+  const Case folders{.id = "case_0002",
+                     .images = {"/scans/MEIER"},
+                     .label = "/marks/LI",
+                     .structures = {{"/marks/rs.dcm"}},
+                     .anonymous = true};
+  for (const char* text :
+       {"[MEIER] becomes 8x8x8 voxels, more than 100", "MEIER on 8x8x8 voxels takes 5 GiB", "[LI] 3 voxels",
+        "[input] /scans/MEIER/MEIER, ANNA (2): is cut; copy it", "give /marks/ANNA, LI/b.dcm",
+        "cannot get file size: No such file or directory [/scans/MEIER/MEIER, ANNA.dcm]"}) {
+    const std::string hidden = without_paths(text, folders);
+    for (const char* name : {"MEIER", "LI", "ANNA"}) EXPECT_THAT(hidden, Not(HasSubstr(name))) << text;
+  }
+  EXPECT_EQ(without_paths("[input] /scans/MEIER/MEIER, ANNA (2): is cut; copy it", folders),
+            "[input] the image: is cut; copy it");
+  EXPECT_EQ(without_paths("5 MEIERS of a MEIER, 1 LI", folders), "5 MEIERS of a the image, 1 LI");
   EXPECT_EQ(without_paths("[input] /data/MEIER ANNA/ct/#series=ct_77: is cut; copy it", item),
             "[input] the image: is cut; copy it");
   EXPECT_EQ(shown_file(item, *item.label, "label map"), "label map of case_0001");

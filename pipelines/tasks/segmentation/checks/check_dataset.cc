@@ -11,6 +11,7 @@
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/tasks/segmentation/checks/case_facts_message.h"
 #include "pipelines/tasks/segmentation/checks/finding_pictures.h"
+#include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 
@@ -38,12 +39,14 @@ std::vector<CaseFacts> read_facts(const Dataset& dataset, const FactOptions& opt
   std::vector<CaseFacts> facts(cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) facts[i].id = cases[i].id;
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  const auto plan_of = [&](const Case& item) {
+    return hiding_paths(item, [&] { return case_facts_plan(item, options); });
+  };
   CasePass pass("check", case_ids(cases), context, gate, nullptr);
   pass.run({.need =
                 [&](std::int64_t i) {
                   ProcessPlan plan;
-                  in_case_boundary(cases[at(i)].id, facts[at(i)].problems,
-                                   [&] { plan = case_facts_plan(cases[at(i)], options); });
+                  in_case_boundary(cases[at(i)].id, facts[at(i)].problems, [&] { plan = plan_of(cases[at(i)]); });
                   return plan;
                 },
             .body =
@@ -52,7 +55,7 @@ std::vector<CaseFacts> read_facts(const Dataset& dataset, const FactOptions& opt
                 },
             .value = [&](std::int64_t i) { return facts_message(facts[at(i)]); },
             .take = [&](std::int64_t i, const auto& value) { facts[at(i)] = facts_of_message(value); },
-            .size = [&](std::int64_t i) { return case_facts_plan(cases[at(i)], options).total(); }});
+            .size = [&](std::int64_t i) { return plan_of(cases[at(i)]).total(); }});
   if (pass.stopped()) throw Stopped();
   for (std::size_t i = 0; i < cases.size(); ++i) facts[i].part = i < dataset.training.size() ? "training" : "test";
   for (const CaseFailure& f : pass.failures())

@@ -61,7 +61,8 @@ void draw(const Finding& finding, const std::vector<const Case*>& items, const C
   }
   const auto hold = place.gate.enter(image_plan(files, place.formats));
   std::vector<Drawn> drawn;
-  for (const Case* item : items) drawn.push_back(drawn_case(*item, finding, place.formats));
+  for (const Case* item : items)
+    drawn.push_back(hiding_paths(*item, [&] { return drawn_case(*item, finding, place.formats); }));
   std::vector<OverlayCase> shown;
   for (std::size_t i = 0; i < items.size(); ++i)
     shown.push_back({.image = &drawn[i].image,

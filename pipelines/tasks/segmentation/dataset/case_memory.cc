@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "io/datasets/case_label.h"
+#include "io/datasets/hidden_paths.h"
 #include "io/image/image.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/text.h"
@@ -102,7 +103,7 @@ std::string whole_number(double value) { return std::to_string(planned_bytes(val
 
 /// Checks a grid to resample to against the limits and returns its plan. `plan(share)` is the plan of a share of its
 /// voxels; `fitting(most)` returns advice that gives at most so many voxels.
-ProcessPlan require_grid(const Geometry& grid, const fs::path& path, const VolumeLimits& limits,
+ProcessPlan require_grid(const Geometry& grid, const std::string& name, const VolumeLimits& limits,
                          const std::function<ProcessPlan(double share)>& plan,
                          const std::function<std::string(double most)>& fitting) {
   const auto voxels = static_cast<double>(voxels_of(grid));
@@ -111,7 +112,7 @@ ProcessPlan require_grid(const Geometry& grid, const fs::path& path, const Volum
   if (!too_many && (limits.memory_bytes <= 0 || whole.total() <= limits.memory_bytes)) return whole;
   const double most =
       std::min(static_cast<double>(limits.most_voxels), voxels * fitting_share(plan, limits.memory_bytes));
-  const std::string name = path.filename().string(), size = joined_text(grid.size.data(), 3);
+  const std::string size = joined_text(grid.size.data(), 3);
   const std::string fits = most >= 1 ? fitting(most) : std::string("crop the image");
   if (too_many)
     throw Error(ErrorKind::kInput, "E_SIZE",
@@ -207,7 +208,7 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
                       moment({{kReading, n}, {kResampling, std::max(turned, resampled)}}),
                       moment({{kResampling, m}, {kResults, m * kMostLabel / kVoxel}})});
   };
-  return require_grid(grid, item.images[0], formats.limits, moments, [&](double most) {
+  return require_grid(grid, shown_file(item, item.images[0], "image"), formats.limits, moments, [&](double most) {
     return "a spacing of " + fitting_spacing(original, plan, most) + " mm would fit";
   });
 }
@@ -242,7 +243,7 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
                       cores + moment({{kResampling, channels * m}}), cores + moment({{kResults, m + m / kVoxel}}),
                       moment({{kResults, m + back}}), moment({{kResults, n + n / kVoxel}})});
   };
-  return require_grid(grid, path, limits, moments, [](double most) {
+  return require_grid(grid, path.filename().string(), limits, moments, [](double most) {
     return whole_number(most) + " voxels at the spacing of the model would fit: crop it";
   });
 }

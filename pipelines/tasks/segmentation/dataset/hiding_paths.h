@@ -4,6 +4,8 @@
 //   hiding_paths(item, [&] { return read_source_case(item, classes); });
 #pragma once
 
+#include <filesystem>
+
 #include "io/datasets/hidden_paths.h"
 #include "io/files/now_reading.h"
 #include "pipelines/model_runs/report.h"
@@ -21,6 +23,9 @@ auto hiding_paths(const Case& item, Body body) {
     throw;
   } catch (const Error& e) {
     throw Error(e.kind(), e.code(), without_paths(e.what(), item));
+  } catch (const std::filesystem::filesystem_error& e) {
+    throw Error(ErrorKind::kInput, "E_READ",
+                "[input] its files cannot be reached (" + e.code().message() + "); see that they stay where they are");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "io/files/now_reading.h"
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 
@@ -42,6 +43,7 @@ std::vector<std::string> class_names_from_values(const std::vector<Case>& cases,
             .body =
                 [&](std::int64_t i) {
                   const auto at = static_cast<std::size_t>(i);
+                  const ReadingAs name("label map " + names[at]);
                   found[at] = labels_in(read_label(*cases[at].label, formats));
                 },
             .value = [&](std::int64_t i) { return Json(found[static_cast<std::size_t>(i)]); },
