@@ -71,8 +71,19 @@ void ArchiveReader::refuse(const std::string& what, const std::string& action) c
   throw input_error(path_, what, action, "E_ARCHIVE");
 }
 
+/// Passes over the rest of the current file. Of a compressed tar file libarchive unpacks it in one go, of any size: it
+/// is read here in pieces, within the limits.
+void ArchiveReader::skip_rest() {
+  if (stream_->entry == nullptr || archive_filter_code(stream_->in, 0) == ARCHIVE_FILTER_NONE) return;
+  constexpr std::int64_t kPiece = 1 << 16;
+  const auto piece = std::make_unique<char[]>(kPiece);
+  while (read(piece.get(), kPiece) == kPiece) {
+  }
+}
+
 bool ArchiveReader::next() {
   for (;;) {
+    skip_rest();
     const int result = archive_read_next_header(stream_->in, &stream_->entry);
     if (result == ARCHIVE_EOF) {
       require_end();

@@ -38,7 +38,8 @@ class ArchiveReader {
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
-  /// Goes to the next file that may be read; false at the end. Hidden files, links, devices, archives in the archive,
+  /// Goes to the next file that may be read; false at the end. What is passed over of a compressed tar file counts as
+  /// unpacked. Hidden files, links, devices, archives in the archive,
   /// and files with absolute names or ".." in their names are counted and passed over.
   bool next();
   /// Returns the name of the current file, with "/" between its parts.
@@ -52,6 +53,7 @@ class ArchiveReader {
 
  private:
   struct Stream;
+  void skip_rest();
   /// Returns what an entry is that is passed over; empty for a file that may be read.
   std::string kind_left_out() const;
   [[noreturn]] void refuse(const std::string& what, const std::string& action) const;

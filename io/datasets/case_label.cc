@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/dicom/structures.h"
 #include "io/structures/structure_labels.h"
 
 namespace voxshard {
@@ -9,9 +10,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reading a file of structures takes its bytes decoded, which run-length and bit packing make smaller by this factor
-/// at most in files that were met, and a label map of its own.
-constexpr std::int64_t kUnpackedBytes = 16;
+/// Reading contours takes so many bytes for each of their file: parsed items, and points as numbers, twice.
+constexpr std::int64_t kBytesOfContours = 16;
+
+/// Returns the bytes that reading a file of structures takes beside the label map on the image.
+std::int64_t structure_bytes(const fs::path& file, std::int64_t file_bytes, const VolumeFormats& formats) {
+  if (is_structure_set_file(file)) return kBytesOfContours * file_bytes;
+  return reading_bytes(read_volume_info(file, formats));  // a segmentation has a grid of its own
+}
 
 /// Adds labels to a map; returns the number of voxels that both claim for different classes.
 std::int64_t merge(const Tensor& from, Tensor& into) {
@@ -66,10 +72,10 @@ VolumeInfo read_label_info(const Case& item, const VolumeInfo& image, const Volu
   for (const fs::path& file : label_files(item)) {
     std::error_code error;
     const auto bytes = static_cast<std::int64_t>(fs::file_size(file, error));
-    if (!error) largest = std::max(largest, bytes), info.file_bytes += bytes;
+    if (!error) largest = std::max(largest, structure_bytes(file, bytes, formats)), info.file_bytes += bytes;
   }
-  // A second label map while files are merged, and one on the grid of a segmentation.
-  info.extra_bytes = 8 * voxels_of(image.geometry) + kUnpackedBytes * largest;
+  // A second label map while files are merged, and the voxels that several classes claim.
+  info.extra_bytes = 5 * voxels_of(image.geometry) + largest;
   info.voxel_bytes = 4 * voxels_of(image.geometry);
   return info;
 }

@@ -5,12 +5,12 @@
 #include "io/datasets/dataset.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "io/datasets/annotated.h"
+#include "io/datasets/dataset_names.h"
 #include "io/datasets/regions.h"
 #include "io/files/atomic_file.h"
 #include "io/files/channel_address.h"
@@ -18,84 +18,12 @@
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
 #include "libcore/base/plain_text.h"
-#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-[[noreturn]] void refuse(const fs::path& file, const std::string& what) {
-  throw input_error(file, what,
-                    "expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
-}
-
-int number_of(const json& value, const fs::path& file) {
-  if (value.is_number_integer() && value >= 0 && value <= 99999) return value.get<int>();
-  const std::string text = value.is_string() ? value.get<std::string>() : "";
-  if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos)
-    refuse(file,
-           "has a label or channel number that is not a whole number (regions of several labels are for nnU-Net v2)");
-  return std::stoi(text);
-}
-
-/// Names by number 0, 1, 2 ... without gaps.
-std::vector<std::string> in_order(const std::map<int, std::string>& names, const fs::path& file,
-                                  const std::string& what) {
-  std::vector<std::string> list;
-  for (const auto& [number, name] : names) {
-    if (const std::string problem = text_problem(name); !problem.empty())
-      refuse(file, "names one of its " + what + " \"" + shown_name(name) + "\", which " + problem);
-    if (number != static_cast<int>(list.size())) refuse(file, what + " are not numbered 0, 1, 2 … without gaps");
-    list.push_back(name);
-  }
-  if (list.empty()) refuse(file, "has no " + what);
-  return list;
-}
-
-/// {"0": "CT"}: number to name.
-std::map<int, std::string> by_number(const json& object, const fs::path& file) {
-  std::map<int, std::string> names;
-  for (const auto& [key, value] : object.items()) {
-    if (!value.is_string()) refuse(file, "has a channel or label name that is not a text");
-    names[number_of(key, file)] = value.get<std::string>();
-  }
-  return names;
-}
-
-/// {"liver": 1}: name to number.
-std::map<int, std::string> by_name(const json& object, const fs::path& file) {
-  std::map<int, std::string> names;
-  for (const auto& [key, value] : object.items())
-    if (!names.emplace(number_of(value, file), key).second) refuse(file, "gives two labels the same number");
-  return names;
-}
-
-/// Throws when a label other than 0 is named "background": label 0 is always the background, whatever its name, so the
-/// list is probably in reverse order.
-void require_background_first(const std::vector<std::string>& labels, const fs::path& file) {
-  for (std::size_t k = 1; k < labels.size(); ++k)
-    if (lower_case(labels[k]) == "background")
-      refuse(file, "gives the background the number " + std::to_string(k) + " and \"" + labels[0] +
-                       "\" 0; the background is 0");
-}
-
-/// Takes nnU-Net's label for voxels without annotation out of the classes: its number is the one after the last class.
-void take_ignore_label(Dataset& d, const fs::path& file) {
-  for (const std::string& name : d.label_names)
-    if (name != "ignore" && lower_case(name) == "ignore")
-      refuse(file, "has the label \"" + name +
-                       "\"; write \"ignore\" for voxels that nobody annotated, as nnU-Net does, or "
-                       "give a class another name");
-  const auto at = std::find(d.label_names.begin(), d.label_names.end(), "ignore");
-  if (at == d.label_names.end()) return;
-  if (at + 1 != d.label_names.end() || d.label_names.size() < 3)
-    refuse(file,
-           "has an \"ignore\" label that is not the highest behind the background and a class, as nnU-Net wants it");
-  d.label_names.pop_back();
-  d.ignore_label = static_cast<int>(d.label_names.size());
-}
 
 bool file_exists(const fs::path& path) {
   std::error_code error;
@@ -215,16 +143,12 @@ bool listed_files_exist(const Dataset& d, const json& root) {
 void read_cases(Dataset& d, const json& root, const fs::path& file) {
   if (root.contains("channel_names")) {
     d.kind = "nnU-Net v2";
-    if (!root.contains("file_ending")) refuse(file, "has no file_ending");
+    if (!root.contains("file_ending")) refuse_dataset(file, "has no file_ending");
     d.file_ending = root.at("file_ending").get<std::string>();
     if (const std::string problem = name_problem("x" + d.file_ending); !problem.empty())
-      refuse(file, "has a file_ending that " + problem);
-    d.channels = in_order(by_number(root.at("channel_names"), file), file, "channels");
-    d.label_names =
-        in_order(has_regions(root.at("labels")) ? take_regions(root, file, d) : by_name(root.at("labels"), file), file,
-                 "labels");
-    require_background_first(d.label_names, file);
-    take_ignore_label(d, file);
+      refuse_dataset(file, "has a file_ending that " + problem);
+    d.channels = channels_of(root.at("channel_names"), file);
+    read_label_names(root, file, d);
     if (root.contains("dataset")) {
       read_explicit_cases(d, root.at("dataset"));
       for (const std::string& id : channel_ids(d.folder / "imagesTs", d.file_ending))
@@ -234,10 +158,8 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
     }
     return;
   }
-  d.channels = in_order(by_number(root.at("modality"), file), file, "channels");
-  d.label_names = in_order(by_number(root.at("labels"), file), file, "labels");
-  require_background_first(d.label_names, file);
-  take_ignore_label(d, file);
+  d.channels = channels_of(root.at("modality"), file);
+  read_label_names(root, file, d);
   if (has_channel_files(d) && !listed_files_exist(d, root)) {
     d.kind = "nnU-Net v1";
     read_channel_folders(d);
@@ -272,7 +194,7 @@ Dataset read_dataset(const fs::path& folder) {
   if (!file_exists(file)) throw input_error(folder, "has no dataset.json", missing_dataset_action(folder));
   const json root = read_json(file);
   if (!root.is_object() || !root.contains("labels") || (!root.contains("channel_names") && !root.contains("modality")))
-    refuse(file, "is no description of a data set");
+    refuse_dataset(file, "is no description of a data set");
   Dataset d;
   d.folder = folder;
   d.name = plain_text(fs::absolute(folder / "x").parent_path().lexically_normal().filename().string());
@@ -280,7 +202,7 @@ Dataset read_dataset(const fs::path& folder) {
     if (root.contains("name") && root.at("name").is_string()) d.name = plain_text(root.at("name").get<std::string>());
     read_cases(d, root, file);
   } catch (const json::exception& e) {
-    refuse(file, std::string("has a key of the wrong form (") + e.what() + ")");
+    refuse_dataset(file, std::string("has a key of the wrong form (") + e.what() + ")");
   }
   read_annotated(root, file, d);
   std::ranges::sort(d.training, {}, &Case::id);

@@ -99,15 +99,20 @@ class RecentFolders {
       if (known == listing) return found;
     return nullptr;
   }
+  /// The last one is kept whatever its size: without it a large folder would be parsed again for each of its series.
   void keep(Listing listing, std::shared_ptr<const DicomFolder> found) {
-    if (listing.entries.size() > kMostFiles) return;
     const std::lock_guard lock(mutex_);
     recent_.emplace_front(std::move(listing), std::move(found));
-    if (recent_.size() > kMostFolders) recent_.pop_back();
+    const auto files = [&] {
+      std::size_t count = 0;
+      for (const auto& [known, folder] : recent_) count += known.entries.size();
+      return count;
+    };
+    while (recent_.size() > 1 && (recent_.size() > kMostFolders || files() > kMostFiles)) recent_.pop_back();
   }
 
  private:
-  static constexpr std::size_t kMostFolders = 8, kMostFiles = 20'000;
+  static constexpr std::size_t kMostFolders = 8, kMostFiles = 160'000;
   std::mutex mutex_;
   std::deque<std::pair<Listing, std::shared_ptr<const DicomFolder>>> recent_;
 };

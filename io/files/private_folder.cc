@@ -121,16 +121,23 @@ PrivateFolder::PrivateFolder(fs::path stands_for) : stands_for_(std::move(stands
   const fs::path parent = fs::temp_directory_path(error);
   if (error) throw output_error("TMPDIR", error.message(), "name a folder that exists");
   remove_abandoned(parent);
+  const std::string pattern = fs::absolute(parent).string() + "/" + std::string(kPrivatePrefix) + "XXXXXX";
   for (;;) {
-    std::string name = fs::absolute(parent / (std::string(kPrivatePrefix) + "XXXXXX")).string();
+    std::string name = pattern;
     if (::mkdtemp(name.data()) == nullptr) throw output_error(parent, std::strerror(errno), "set TMPDIR");
     lock_ = Descriptor(::open(name.c_str(), kFolderFlags));
-    // Another process may have taken the new folder for an abandoned one before it was locked.
     struct stat about {};
     const bool ours = lock_.number() >= 0 && take_folder_lock(lock_.number()) && ::stat(name.c_str(), &about) == 0;
-    if (!ours) continue;
-    path_ = name;
-    break;
+    if (ours) {
+      path_ = name;
+      break;
+    }
+    // Another process may have taken the new folder for an abandoned one before it was locked; any other reason holds
+    // for the next folder too.
+    if (const int reason = errno; reason != ENOENT && reason != EWOULDBLOCK) {
+      ::rmdir(name.c_str());
+      throw output_error(parent, std::strerror(reason), "set TMPDIR to a folder on a disk of this machine");
+    }
   }
   const std::lock_guard guard(outside_names().mutex);
   note_folder(path_);

@@ -112,6 +112,12 @@ TEST(ArchiveReader, HoldsItsLimits) {
   expect_refused(path, "unpacks to more than 1.00 KiB", {.most_bytes = 1024});
   expect_refused(path, "more than 10 times its size", {.most_inflation = 10, .free_bytes = 1024});
   expect_refused(path, "a name of 2 bytes", {.most_name_bytes = 1});
+  for (const char* kind : {"tar.gz", "tar.xz"}) {
+    write_bytes(path, archive_bytes(kind, {{".hidden", std::string(1'000'000, 'a')}, {"1", "b"}}));
+    EXPECT_EQ(names_in(path).size(), 1u);
+    expect_refused(path, "more than 10 times its size", {.most_inflation = 10, .free_bytes = 1024});
+    expect_refused(path, "unpacks to more than 1.00 KiB", {.most_bytes = 1024});
+  }
   write_bytes(path, gzipped(archive_bytes("tar.gz", {{"1", "x"}}), dir.path()));
   expect_refused(path, "packed more than once");
   write_bytes(path, "no archive at all");

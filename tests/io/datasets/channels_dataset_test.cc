@@ -41,6 +41,17 @@ TEST(DatasetChannels, ACaseWithAnotherNumberOfImagesIsLeftOut) {
   EXPECT_THAT(d.problems[1].reason, testing::HasSubstr("lists 3 images"));
 }
 
+TEST(DatasetChannels, MoreThanACaseMayHaveAreRefused) {
+  ScratchFolder dir;
+  std::string names;
+  for (int c = 0; c < 10'000; ++c) names += (c > 0 ? ", \"" : "\"") + std::to_string(c) + "\": \"MR\"";
+  for (const char* key : {"modality", "channel_names"}) {
+    write_bytes(dir.path() / "dataset.json", R"({"labels": {"0": "background", "1": "x"}, "file_ending": ".nii", ")" +
+                                                 std::string(key) + "\": {" + names + "}}");
+    expect_error(ErrorKind::kInput, "more than 9999 channels", [&] { read_dataset(dir.path()); });
+  }
+}
+
 TEST(DatasetChannels, AListMayNameOneChannelOfAFile) {
   ScratchFolder dir;
   write_bytes(dir.path() / "dataset.json",

@@ -160,5 +160,19 @@ TEST(StudyTree, RealSegmentationsFindTheirImageAndEqualTheMapThatTheyWereMadeOf)
             map.voxels.count() - std::count(v, v + map.voxels.count(), 0));
 }
 
+TEST(StudyTree, TheMemoryOfLabelsCountsTheVoxelsOfASegmentationOnAFinerGrid) {
+  ScratchFolder dir;
+  const StudySeries ct;
+  StudySeries fine = ct;
+  fine.side = 64, fine.slices = 16;
+  write_series(dir.path() / "ct", ct);
+  write_segmentation(dir.path() / "seg.dcm", fine, {{1, "Leber", 2, 6, 1, 3}});
+  const StudyTree tree = read_study_tree(dir.path(), two_classes());
+  const Case& item = tree.dataset.training.at(0);
+  const VolumeInfo label = read_label_info(item, read_volume_info(item.images[0]));
+  EXPECT_EQ(label.geometry.size[0], 8);
+  EXPECT_GE(label.extra_bytes, 4 * 64 * 64 * 16) << "as f32, beside the label map on the image";
+}
+
 }  // namespace
 }  // namespace voxshard

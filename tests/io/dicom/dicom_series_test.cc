@@ -14,6 +14,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Vector = std::array<double, 3>;
 
+TEST(DicomSeries, AFolderOfManyFilesIsParsedOnce) {
+  ScratchFolder dir;
+  for (int i = 0; i <= 20'000; ++i) std::ofstream(dir / std::to_string(i));
+  EXPECT_EQ(find_dicom_series(dir.path()), find_dicom_series(dir.path()));
+}
+
 DicomHeader slice_at(const Vector& position, const std::string& name) {
   return {.file = name,
           .sop_class = "1.2.840.10008.5.1.4.1.1.2",

@@ -1,9 +1,11 @@
 // Folders of temporary files: nobody else reads them, and nothing of them stays.
 #include "io/files/private_folder.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "io/files/unfinished_files.h"
@@ -81,6 +83,19 @@ TEST_F(PrivateFolderTest, ItsPathsHaveTheNameOfWhatTheyStandFor) {
   const std::string inside = folder.path().string();
   EXPECT_EQ(folder.text_outside("[input] " + inside + "/1: bad; see " + inside),
             "[input] in/study.zip/1: bad; see in/study.zip");
+}
+
+TEST_F(PrivateFolderTest, WithoutAFileDescriptorThereIsAReasonAndNothingStays) {
+  const Descriptor lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ASSERT_GE(lowest.number(), 0);
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  struct rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(lowest.number());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_THROW(PrivateFolder("study.zip"), Error);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(room_.files(), 0u);
 }
 
 TEST_F(PrivateFolderTest, WithoutATmpdirThereIsAReason) {
