@@ -113,6 +113,9 @@ MappedClass class_in(const Json& table, std::size_t number, const fs::path& path
   }
   if (comparable(one.name) == U"background")
     throw map_error(path, where + " is called background", "leave it out: voxels of no class are background");
+  if (comparable(one.name) == U"ignore")
+    throw map_error(path, where + " is called ignore, as nnU-Net calls voxels that nobody annotated",
+                    "give it another name");
   return one;
 }
 

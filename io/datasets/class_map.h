@@ -34,7 +34,7 @@ struct ClassMap {
 inline constexpr std::size_t kMostMappedClasses = 1024, kMostClassWords = 1024, kMostClassWordBytes = 256;
 
 /// Errors: kConfig with file and, where one is to blame, class: not a table of classes, an unknown key, no class, a
-/// name that is empty or too long, two classes that claim one name, or a class that is called background.
+/// name that is empty or too long, two classes that claim one name, or a class that is called background or ignore.
 ClassMap read_class_map(const std::filesystem::path& path);
 
 /// Returns the class of a structure, from 1: the first class in the order of the map whose name it has, else of whose

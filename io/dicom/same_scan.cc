@@ -34,7 +34,7 @@ bool is_same_scan(const DicomSeries& a, const DicomSeries& b) {
   const auto [low_a, high_a] = range_along(a, a);
   const auto [low_b, high_b] = range_along(b, a);
   const double common = std::min(high_a, high_b) - std::max(low_a, low_b);
-  return common >= kCommonShare * std::min(high_a - low_a, high_b - low_b);
+  return common >= kCommonShare * std::max(high_a - low_a, high_b - low_b);
 }
 
 std::vector<std::size_t> best_of_their_scans(const std::vector<DicomSeries>& series) {

@@ -15,8 +15,8 @@
 namespace voxshard {
 
 /// True for two series of one scan: the same study, modality and acquisition, both numbered by the scanner, images in
-/// parallel planes, and a common range of at least 80 % of the shorter one. Scans of one region at two times have two
-/// acquisitions and stay apart.
+/// parallel planes, and a common range of at least 80 % of the longer one: thin slices of a part of a scan do not stand
+/// for all of it. Scans of one region at two times have two acquisitions and stay apart.
 bool is_same_scan(const DicomSeries& a, const DicomSeries& b);
 
 /// Returns for each series the index of the best reconstruction of its scan; its own when that is the best.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,15 @@ std::optional<double> decay_seconds(const PetHeader& header, double scan_s, doub
   return std::nullopt;
 }
 
+/// True when two files of a series give the same factor.
+bool are_alike(const PetHeader& a, const PetHeader& b) {
+  const auto key = [](const PetHeader& h) {
+    return std::tie(h.units, h.suv_type, h.decay_correction, h.corrections, h.weight_kg, h.dose_bq, h.half_life_s,
+                    h.series_s, h.injected_s, h.injected_of_day_s, h.private_suv, h.private_bqml);
+  };
+  return key(a) == key(b);
+}
+
 SuvScale from_activity(std::span<const PetHeader> headers, double bqml) {
   const PetHeader& h = headers.front();
   std::vector<std::string> lacks;
@@ -91,6 +101,9 @@ SuvScale from_activity(std::span<const PetHeader> headers, double bqml) {
 SuvScale suv_scale(std::span<const PetHeader> headers) {
   const PetHeader& first = headers.front();
   constexpr std::pair<double, double> kFactors{1e-12, 1e12};
+  const auto is_other = [&](const PetHeader& one) { return !are_alike(first, one); };
+  if (std::any_of(headers.begin(), headers.end(), is_other))
+    return {.lacks = "the same units, weight, dose and times in all of its files"};
   if (first.units == "GML") {
     const bool by_weight = first.suv_type.empty() || first.suv_type == "BW";
     return {.lacks = by_weight ? "" : "SUVType BW"};

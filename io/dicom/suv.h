@@ -40,8 +40,8 @@ struct SuvScale {
 /// with the weight in grams and the dose in Bq. Images whose decay correction is to the administration (ADMIN) take the
 /// injected dose as it is. The scan begins with the series, unless the series is later than its first acquisition, as
 /// derived ones are; then with GE's own element, else with the earliest acquisition. An injection later than the scan
-/// by the clock was on the day before. Units of GML are SUV already; counts take Philips' factors. Source: QIBA, SUV
-/// vendor-neutral pseudo-code (happy path), https://qibawiki.rsna.org, Standardized Uptake Value.
+/// by the clock was on the day before. Units of GML are SUV already; counts take Philips' factors. Files that differ in
+/// these numbers give no factor. Source: QIBA, SUV vendor-neutral pseudo-code (happy path), https://qibawiki.rsna.org.
 ///   headers  of all files, at least one
 SuvScale suv_scale(std::span<const PetHeader> headers);
 

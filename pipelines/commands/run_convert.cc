@@ -43,7 +43,12 @@ TaskReport run_convert(const ConvertRequest& request, ConvertTo to, Progress& pr
     throw Error(ErrorKind::kUsage,
                 "[usage] {like} and {classes} are for one DICOM segmentation or RT structure set that "
                 "becomes a volume; leave them out");
-  if (structures && needs_image_or_classes(request)) return convert_structures(request);
+  const bool makes_label_map = structures && needs_image_or_classes(request);
+  if (request.provenance != Provenance::kNone &&
+      (makes_label_map || (to != ConvertTo::kVolume && to != ConvertTo::kNnunet)))
+    throw Error(ErrorKind::kUsage,
+                "[usage] {provenance} is for a volume that is written as it is, and for {to} nnunet; leave it out");
+  if (makes_label_map) return convert_structures(request);
   if (to == ConvertTo::kVolume)
     return convert_volume(request.input, request.output, volume_formats_with(request.irregular), request.provenance);
   if (to == ConvertTo::kNnunet) return convert_to_nnunet(request, progress);

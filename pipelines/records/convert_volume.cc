@@ -32,6 +32,8 @@ TaskReport convert_volume(const fs::path& input, const fs::path& output, const V
                           Provenance provenance) {
   std::error_code error;
   if (fs::equivalent(input, output, error)) throw output_error(output, "it is the input", "give another name");
+  if (provenance != Provenance::kNone)
+    require_output_file(provenance_file(output), provenance_kind(), {.inputs = {input}, .option = "{provenance}"});
   const VolumeInfo info = read_volume_info(input, formats);
   const Volume volume = read_image(input, formats);  // refuses what the header says is not readable
   const DiskType type = lossless_type(volume);

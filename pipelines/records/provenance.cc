@@ -27,6 +27,10 @@ Json source_content(const fs::path& source, const VolumeFormats& formats) {
 
 }  // namespace
 
+OutputKind provenance_kind() {
+  return {"a source of voxshard convert", {".json"}, begins_with({R"({"program":"voxshard")"})};
+}
+
 fs::path provenance_file(const fs::path& volume) {
   return volume.parent_path() / (volume_stem(volume).value_or(volume.filename().string()) + ".json");
 }
@@ -62,7 +66,9 @@ Json provenance_of(const fs::path& source, const VolumeInfo& info, DiskType writ
 void write_provenance(const fs::path& volume, const fs::path& source, const VolumeInfo& info, DiskType written,
                       Provenance kind, const VolumeFormats& formats) {
   if (kind == Provenance::kNone) return;
-  write_text_atomically(provenance_file(volume), provenance_of(source, info, written, kind, formats).dump(2) + "\n");
+  write_text_atomically(
+      provenance_file(volume),
+      provenance_of(source, info, written, kind, formats).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace voxshard

@@ -23,9 +23,12 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kNnunetTimes = 3;  // a volume, what reading takes beside it, and its file before compression
 
-/// Returns the channel of the images of a folder: the modality of its DICOM series, which their ids begin with.
+/// Returns the channel of the images of a folder or an archive: the modality of its DICOM series, which their ids begin
+/// with; CT where files do not say it.
 std::string modality_of(const VolumeList& images, const ConvertRequest& request, Progress& progress) {
-  if (images.files) {
+  const bool in_archive =
+      std::ranges::any_of(images.volumes, [](const FoundVolume& image) { return image.id.starts_with("volume_"); });
+  if (images.files || in_archive) {
     progress.log("the channel is called CT; change channel_names in dataset.json for another modality");
     return "CT";
   }

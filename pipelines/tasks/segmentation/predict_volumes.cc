@@ -221,10 +221,12 @@ class VolumePrediction : public Prediction {
     return restore_label(std::move(labels), original, plan_, crop);
   }
 
-  /// Returns a hash of the case's files, the program version and the partition, by which a later call knows that it may
-  /// keep the prediction.
+  /// Returns a hash of the case's files, whether they were resampled, the program version and the partition, by which a
+  /// later call knows that it may keep the prediction.
   std::string made_of(const InputCase& item) const {
     std::string text = std::string(VOXSHARD_VERSION) + " " + to_string(spec_.cut.mesh.partition);
+    for (const fs::path& image : item.images)
+      if (read_volume_info(image, o_.formats).warning.starts_with("W_RESAMPLED")) text += " resampled";
     for (const fs::path& file : files_of_case(item)) text += " " + file_hash(file);
     return content_hash(text);
   }

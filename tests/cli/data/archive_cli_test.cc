@@ -28,6 +28,14 @@ class ArchiveCli : public TrainedCli {
   Folder scratch_{"archive"};
 };
 
+TEST_F(ArchiveCli, AFolderOfArchivesSaysThatOneOfThemIsToBeGiven) {
+  fs::create_directories(scratch_ / "many");
+  for (const char* name : {"many/a.zip", "many/b.zip"}) scratch_.write(name, archive_bytes("zip", planted_scan()));
+  for (const std::string& words :
+       {"info " + (scratch_ / "many"), "predict " + run() + " " + (scratch_ / "many") + " -o " + (scratch_ / "out")})
+    EXPECT_THAT(run_there(words).err, HasSubstr("no DICOM series, but 2 archives; give one of them")) << words;
+}
+
 TEST_F(ArchiveCli, AStudyIsListedConvertedAndPredictedAsFromItsFolder) {
   write_planted_scan(scratch_ / "folder");
   const std::string folder = scratch_ / "folder", zip = packed("zip", planted_scan({}, true));

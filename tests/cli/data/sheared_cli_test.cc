@@ -68,5 +68,20 @@ TEST_F(ShearedCli, AVolumeIsConvertedWhenAskedFor) {
               HasSubstr("W_RESAMPLED its axes are sheared by 14.04 degrees"));
 }
 
+TEST_F(ShearedCli, APredictionOfAResampledImageIsKeptOnlyWhileThatIsAskedFor) {
+  run_voxshard("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing keep");
+  const CommandResult trained = run_voxshard("train " + (folder_ / "work") + " -o " + (folder_ / "run") +
+                                             " --steps 1 --base-filters 4 --depth 2 --crop 8x8x8 --fold all");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string predict =
+      "predict " + (folder_ / "run") + " " + (folder_ / "data/imagesTr") + " -o " + (folder_ / "pred");
+  ASSERT_EQ(run_voxshard(predict + " --irregular-slices resample").exit_code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "pred/leaning.nii.gz"));
+  const CommandResult refused = run_voxshard(predict);
+  EXPECT_EQ(refused.exit_code, 8) << refused.err;
+  EXPECT_THAT(file_text(folder_ / "pred/quarantine.csv"), HasSubstr("E_SHEAR"));
+  EXPECT_FALSE(fs::exists(folder_ / "pred/leaning.nii.gz"));
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -91,6 +91,7 @@ TEST_F(ClassMapTest, MapsThatAreNoneAreRefused) {
   expect_refused("[[class]]\nname = \"a\\u001b[2J\"\n", "no plain text");
   expect_refused("[[class]]\nname = \"" + std::string(257, 'a') + "\"\n", "1 to 256 bytes");
   expect_refused("[[class]]\nname = \"Background\"\n", "called background");
+  expect_refused("[[class]]\nname = \"liver\"\n[[class]]\nname = \"IGNORE\"\n", "class 2 is called ignore");
   std::string many;
   for (std::size_t i = 0; i <= kMostMappedClasses; ++i) many += "[[class]]\nname = \"a" + std::to_string(i) + "\"\n";
   expect_refused(many, "1 to 1024 tables");

@@ -54,6 +54,7 @@ TEST(SameScan, OtherScansStayApart) {
   EXPECT_THAT(best_of({one, {.acquisition = "3"}}), ElementsAre(0, 1)) << "a second phase";
   EXPECT_THAT(best_of({one, {.study = "1.3"}}), ElementsAre(0, 1));
   EXPECT_THAT(best_of({one, {.first_mm = 60}}), ElementsAre(0, 1)) << "another region";
+  EXPECT_THAT(best_of({{.step_mm = 5}, {.step_mm = 1, .length_mm = 30}}), ElementsAre(0, 1)) << "a part of the scan";
   EXPECT_THAT(best_of({{.acquisition = ""}, {.acquisition = ""}}), ElementsAre(0, 1)) << "it is not said";
 }
 

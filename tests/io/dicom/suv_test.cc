@@ -53,6 +53,18 @@ TEST(Suv, FluorineAfterAnHourIsTheTextbooksNumber) {
   EXPECT_NEAR(scale_of(pet).factor, 70000 / (3.7e8 * 0.6846329), 1e-10);
 }
 
+TEST(Suv, FilesThatDifferGiveNoFactorInAnyOrder) {
+  PetHeader other = usual_pet();
+  other.dose_bq = 100e6;
+  for (const auto& pets : {std::array{usual_pet(), other}, std::array{other, usual_pet()}}) {
+    EXPECT_EQ(suv_scale(pets).factor, 1);
+    EXPECT_THAT(suv_scale(pets).lacks, HasSubstr("same units, weight, dose and times"));
+  }
+  PetHeader later = usual_pet();
+  *later.acquisition_s += 60;  // slices of a later bed
+  EXPECT_DOUBLE_EQ(suv_scale(std::array{usual_pet(), later}).factor, 4e-4);
+}
+
 TEST(Suv, ImagesCorrectedToTheAdministrationTakeTheInjectedDose) {
   PetHeader pet = usual_pet();
   pet.decay_correction = "ADMIN", pet.half_life_s.reset(), pet.series_s.reset();

@@ -147,6 +147,15 @@ TEST(PlainFolders, ChannelSuffixesAreTakenOffAndAClassMapNamesLabels) {
   EXPECT_THAT(read_prepared(o.work).plan.channels, ElementsAre("CT", "PET"));
 }
 
+TEST(PlainFolders, NumbersThatLabelMapsHaveTooAreNoChannels) {
+  PlainScene scene("plain_numbered", 0);
+  for (int i = 1; i <= 3; ++i) scene.add("scan_000" + std::to_string(i), i);
+  EXPECT_EQ(prepare_dataset(scene.options(), scene.progress).prepared, 3);
+  const PreparedDataset d = read_prepared(scene.work());
+  EXPECT_THAT(d.plan.channels, ElementsAre("CT"));
+  EXPECT_EQ(d.cases[0].id, "scan_0001");
+}
+
 TEST(PlainFolders, OneFolderAloneAndTwoSourcesAreRefused) {
   PlainScene scene("plain_usage");
   PrepareOptions o = scene.options();

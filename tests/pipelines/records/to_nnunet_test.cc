@@ -4,6 +4,7 @@
 #include "pipelines/commands/run_convert.h"
 #include "pipelines/records/to_nnunet.h"
 #include "tests/expect_error.h"
+#include "tests/io/structure_files.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {
@@ -132,6 +133,27 @@ TEST(Provenance, TellsSourceGeometryAndRepairsWithoutNames) {
     else
       EXPECT_THAT(text, Not(HasSubstr("Doe")));
   }
+}
+
+TEST(Provenance, IsWrittenOverNoOtherFileAndBesideNoLabelMapOfStructures) {
+  Scene scene("provenance_over");
+  fs::create_directories(scene.data());
+  const fs::path source = scene.data() / "a.nii.gz";
+  write_volume(source, Scene::make_image(1), DiskType::kI16);
+  std::ofstream(scene.path("dataset.json")) << R"({"labels": {}})";
+  const auto convert = [&](const fs::path& input, const std::string& output, ConvertTo to) {
+    run_convert({.input = input, .output = scene.path(output), .provenance = Provenance::kWithoutNames}, to,
+                scene.progress);
+  };
+  EXPECT_THROW(convert(source, "dataset.nii.gz", ConvertTo::kVolume), Error);
+  EXPECT_EQ(Scene::bytes_of(scene.path("dataset.json")), R"({"labels": {}})");
+  EXPECT_FALSE(fs::exists(scene.path("dataset.nii.gz")));
+  for (int twice = 0; twice < 2; ++twice) EXPECT_NO_THROW(convert(source, "ct.nii.gz", ConvertTo::kVolume));
+  expect_error(ErrorKind::kUsage, "{provenance} is for a volume",
+               [&] { convert(scene.data(), "records", ConvertTo::kRecords); });
+  std::ofstream(scene.path("rs.dcm"), std::ios::binary) << structure_set_bytes({.rois = {{}}});
+  expect_error(ErrorKind::kUsage, "{provenance} is for a volume",
+               [&] { convert(scene.path("rs.dcm"), "labels.nii.gz", ConvertTo::kVolume); });
 }
 
 TEST(Provenance, IsNotWrittenUnlessAskedFor) {

@@ -14,8 +14,10 @@ namespace fs = std::filesystem;
 std::vector<fs::path> class_folders_in(const fs::path& root) {
   std::vector<fs::path> folders;
   std::error_code error;
-  for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error))
-    if (!it->path().filename().string().starts_with(".") && it->is_directory(error)) folders.push_back(it->path());
+  for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;  // of a link to nowhere, which is no folder
+    if (!it->path().filename().string().starts_with(".") && it->is_directory(unknown)) folders.push_back(it->path());
+  }
   std::ranges::sort(folders);
   return folders;
 }

@@ -38,9 +38,10 @@ FilesByName named_volumes(const fs::path& folder, const VolumeFormats& formats) 
 /// The images by case and channel. Two files for one place are both kept.
 using ImagesByCase = std::map<std::string, std::map<int, std::vector<fs::path>>>;
 
-ImagesByCase by_case(const FilesByName& files) {
-  const bool suffixed =
-      std::ranges::all_of(files, [](const auto& file) { return channel_of_stem(file.first).has_value(); });
+/// Groups images. Numbers at the end of all names are those of channels, unless label maps have the same numbers.
+ImagesByCase by_case(const FilesByName& files, const FilesByName& labels) {
+  const bool suffixed = std::ranges::all_of(
+      files, [&](const auto& file) { return channel_of_stem(file.first).has_value() && !labels.contains(file.first); });
   ImagesByCase cases;
   for (const auto& [name, paths] : files) {
     const ChannelStem stem = suffixed ? *channel_of_stem(name) : ChannelStem{.id = name};
@@ -83,8 +84,8 @@ std::pair<std::string, std::string> problem_of(const std::map<int, std::vector<f
 }  // namespace
 
 Dataset pair_folders(const FolderPair& folders, const VolumeFormats& formats) {
-  const ImagesByCase images = by_case(named_volumes(folders.images, formats));
   FilesByName labels = named_volumes(folders.labels, formats);
+  const ImagesByCase images = by_case(named_volumes(folders.images, formats), labels);
   Dataset dataset;
   dataset.kind = dataset.name = "images and labels";
   dataset.channels = channel_names(images, folders.channels);

@@ -14,10 +14,10 @@ struct FolderPair {
 };
 
 /// Pairs images and label maps by the names of their files without the ending. nnU-Net's channel suffix ("_0000") is
-/// taken off when every image has it. An image may also be a folder of that name with the files of one DICOM series.
-/// Names are the ids; an image or a label map without a partner, or two files of one name, are a problem of the data
-/// set, which names no file. label_names stay empty. Errors: kInput for a folder that cannot be read; kUsage for more
-/// channels than have names; kNoCase for no pair.
+/// taken off when every image has it and no label map has the whole name of an image. An image may also be a folder of
+/// that name with the files of one DICOM series. Names are the ids; an image or a label map without a partner, or two
+/// files of one name, are a problem of the data set, which names no file. label_names stay empty. Errors: kInput for a
+/// folder that cannot be read; kUsage for more channels than have names; kNoCase for no pair.
 Dataset pair_folders(const FolderPair& folders, const VolumeFormats& formats);
 
 }  // namespace voxshard

@@ -66,6 +66,15 @@ TEST(ClassSeries, ASeriesInTwoClassesIsRefusedOnce) {
   EXPECT_EQ(set.failures[0].code, "E_DUPLICATE");
 }
 
+TEST(ClassSeries, ALinkToNowhereHidesNoClass) {
+  const SeriesScene scene("class_series_link");
+  for (const char* name : {"a", "m", "nodule2", "o", "z"})
+    std::filesystem::create_directory_symlink("/nowhere", scene.data() / name);
+  const ClassDataset set = read_class_part(*find_class_parts(scene.data()).whole, SeriesScene::volumes());
+  EXPECT_EQ(set.classes, (std::vector<std::string>{"nodule", "normal"}));
+  EXPECT_EQ(set.items.size(), 4u);
+}
+
 TEST(ClassSeries, ATreeOfStudiesIsNoSetOfClassesForInfo) {
   const SeriesScene scene("class_series_info");
   InfoReport report = run_info({scene.data()}, {});
