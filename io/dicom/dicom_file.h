@@ -21,8 +21,8 @@ struct OpenDicom {
 };
 
 /// Parses a file, with or without its preamble, as far as it goes. Values of more than `most_loaded` bytes stay on disk
-/// until they are asked for. Errors: kInput for a file that cannot be opened or is no DICOM; E_LIMIT
-/// for sequences that nest too deep.
+/// until they are asked for. Errors: kInput for a file that cannot be opened or is no DICOM; E_LIMIT for
+/// sequences that nest too deep.
 ///   end_tag  (group << 16 | element) of the first element that is not parsed
 OpenDicom open_dicom(const std::filesystem::path& path, std::uint32_t most_loaded, std::uint32_t end_tag = 0xFFFFFFFF);
 

@@ -38,9 +38,9 @@ struct StructureFile {
 /// The most structures that a file may have.
 inline constexpr std::size_t kMostStructures = 65535;
 
-/// True for a DICOM file whose class is that of a segmentation or of an RT structure set. Reads its first
-/// elements. False for
-/// a file that is no DICOM or cannot be read.
+/// True for a DICOM file whose class is that of a segmentation or of an RT structure set; false for a file that is no
+/// DICOM or cannot be read.
+/// Cost: reads its first elements.
 bool is_structure_file(const std::filesystem::path& path);
 /// The same for RT structure sets alone.
 bool is_structure_set_file(const std::filesystem::path& path);

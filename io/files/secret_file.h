@@ -1,7 +1,7 @@
 // A secret of the operator's in a file, and texts that only its holder can make from a name: HMAC-SHA256 (RFC 2104).
 //
-//   const Secret secret = read_secret("salt.txt", "{id-salt}");       // 16 bytes or more, such as `head -c 32
-//   /dev/urandom` keyed_hash(secret, "ct_77dddbdf335a")                             // 64 hexadecimal digits
+//   const Secret secret = read_secret("salt.txt", "{id-salt}");   // as `head -c 32 /dev/urandom` writes it
+//   keyed_hash(secret, "ct_77dddbdf335a")                          // 64 hexadecimal digits
 #pragma once
 
 #include <cstddef>

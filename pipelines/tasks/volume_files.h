@@ -1,7 +1,7 @@
 // The volumes of a folder with their case ids, for commands that work on plain folders.
 //
-//   for (const FoundVolume& volume : list_volumes("predictions").volumes) ...  // "liver_03",
-//   predictions/liver_03.nii.gz
+//   const VolumeList list = list_volumes("predictions");
+//   list.volumes[0]                              // "liver_03", predictions/liver_03.nii.gz
 #pragma once
 
 #include <filesystem>

@@ -22,14 +22,15 @@ struct RoiSpec {
   int number = 1;
   std::string name = "Liver";  // bytes in the file's character set
   std::string type = "ORGAN";
-  std::vector<ContourSpec> contours;
+  std::vector<ContourSpec> contours = {};
   std::string frame_of_reference = "1.2.3.9";
 };
 
 struct StructureSetSpec {
   std::string character_set, series = "1.2.3.4";
-  std::vector<RoiSpec> rois;
-  std::string patient = "Planted^Name";
+  std::vector<RoiSpec> rois = {};
+  std::string patient = "Planted^Name", study = "", frame_of_reference = "1.2.3.9";
+  std::string instance = "1.2.3.77", own_series = "1.2.3.5";
 };
 
 /// The bytes of a file: its preamble, what says how it is encoded, and a data set.
@@ -61,7 +62,7 @@ inline std::string reference_items(const StructureSetSpec& s) {
   series.text(0x0020, 0x000e, "UI", s.series);
   study.text(0x0008, 0x1155, "UI", "1.2.3");
   study.sequence(0x3006, 0x0014, {series.bytes()});
-  frame.text(0x0020, 0x0052, "UI", s.rois.empty() ? "1.2.3.9" : s.rois[0].frame_of_reference);
+  frame.text(0x0020, 0x0052, "UI", s.rois.empty() ? s.frame_of_reference : s.rois[0].frame_of_reference);
   frame.sequence(0x3006, 0x0012, {study.bytes()});
   return frame.bytes();
 }
@@ -86,31 +87,43 @@ inline std::string structure_set_bytes(const StructureSetSpec& s) {
   DicomWriter w;
   if (!s.character_set.empty()) w.text(0x0008, 0x0005, "CS", s.character_set);
   w.text(0x0008, 0x0016, "UI", "1.2.840.10008.5.1.4.1.1.481.3");
-  w.text(0x0008, 0x0018, "UI", "1.2.3.77");
+  w.text(0x0008, 0x0018, "UI", s.instance);
   w.text(0x0008, 0x0060, "CS", "RTSTRUCT");
   w.text(0x0010, 0x0010, "PN", s.patient);
-  w.text(0x0020, 0x000e, "UI", "1.2.3.5");
+  if (!s.study.empty()) w.text(0x0020, 0x000d, "UI", s.study);
+  w.text(0x0020, 0x000e, "UI", s.own_series);
   w.sequence(0x3006, 0x0010, {reference_items(s)});
   w.sequence(0x3006, 0x0020, rois);
   w.sequence(0x3006, 0x0039, contours);
   w.sequence(0x3006, 0x0080, observations);
-  return structure_file("1.2.840.10008.5.1.4.1.1.481.3", "1.2.3.77", w.bytes());
+  return structure_file("1.2.840.10008.5.1.4.1.1.481.3", s.instance, w.bytes());
 }
 
-/// A segmentation of 8 bits a voxel, one frame for each segment and slice.
+/// A segmentation, one frame for each segment and slice.
 struct SegmentationSpec {
-  std::vector<std::string> segments = {"Liver"};  // names of the numbers 1, 2 ...
+  std::vector<std::string> segments = {"Liver"};  // their names
+  std::vector<std::uint16_t> numbers = {};        // empty: 1, 2 ...
+  bool binary = false;                            // one bit a voxel; else fractional, 8 bits
   std::array<double, 6> orientation{1, 0, 0, 0, 1, 0};
   std::array<double, 2> spacing{1, 1};  // between rows, between columns
   std::uint16_t rows = 2, columns = 2;
   std::string character_set, series = "1.2.3.4", frame_of_reference = "1.2.3.9", step = "1";
+  std::string patient = "Planted^Name", study = "", instance = "1.2.3.78", own_series = "1.2.3.6";
   struct Frame {
     std::uint16_t segment = 1;
     std::array<double, 3> position{};
-    std::string values;  // 0 to 255, row by row
+    std::string values = {};  // 0 to 255, row by row; of a binary one 0 and else
   };
-  std::vector<Frame> frames;
+  std::vector<Frame> frames = {};
 };
+
+/// Packs eight voxels into a byte, the first into its lowest bit.
+inline std::string packed_bits(const std::string& voxels) {
+  std::string bytes((voxels.size() + 7) / 8, '\0');
+  for (std::size_t i = 0; i < voxels.size(); ++i)
+    if (voxels[i] != 0) bytes[i / 8] = static_cast<char>(bytes[i / 8] | (1 << (i % 8)));
+  return bytes;
+}
 
 inline std::string segmentation_bytes(const SegmentationSpec& s) {
   std::vector<std::string> segments, frames;
@@ -118,7 +131,7 @@ inline std::string segmentation_bytes(const SegmentationSpec& s) {
   for (std::size_t i = 0; i < s.segments.size(); ++i) {
     DicomWriter segment, type;
     type.text(0x0008, 0x0104, "LO", "Organ");
-    segment.number(0x0062, 0x0004, static_cast<std::uint16_t>(i + 1));
+    segment.number(0x0062, 0x0004, s.numbers.empty() ? static_cast<std::uint16_t>(i + 1) : s.numbers[i]);
     segment.text(0x0062, 0x0005, "LO", s.segments[i]);
     segment.sequence(0x0062, 0x000f, {type.bytes()});
     segments.push_back(segment.bytes());
@@ -132,6 +145,7 @@ inline std::string segmentation_bytes(const SegmentationSpec& s) {
     frames.push_back(groups.bytes());
     pixels += frame.values;
   }
+  if (s.binary) pixels = packed_bits(pixels);
   if (pixels.size() % 2 == 1) pixels += '\0';
   DicomWriter series, orientation, measures, shared, w;
   series.text(0x0020, 0x000e, "UI", s.series);
@@ -142,28 +156,30 @@ inline std::string segmentation_bytes(const SegmentationSpec& s) {
   shared.sequence(0x0028, 0x9110, {measures.bytes()});
   if (!s.character_set.empty()) w.text(0x0008, 0x0005, "CS", s.character_set);
   w.text(0x0008, 0x0016, "UI", "1.2.840.10008.5.1.4.1.1.66.4");
-  w.text(0x0008, 0x0018, "UI", "1.2.3.78");
+  w.text(0x0008, 0x0018, "UI", s.instance);
   w.text(0x0008, 0x0060, "CS", "SEG");
   w.sequence(0x0008, 0x1115, {series.bytes()});
-  w.text(0x0010, 0x0010, "PN", "Planted^Name");
-  w.text(0x0020, 0x000e, "UI", "1.2.3.6");
+  w.text(0x0010, 0x0010, "PN", s.patient);
+  if (!s.study.empty()) w.text(0x0020, 0x000d, "UI", s.study);
+  w.text(0x0020, 0x000e, "UI", s.own_series);
   w.text(0x0020, 0x0052, "UI", s.frame_of_reference);
   w.number(0x0028, 0x0002, 1);
   w.text(0x0028, 0x0004, "CS", "MONOCHROME2");
   w.text(0x0028, 0x0008, "IS", std::to_string(s.frames.size()));
   w.number(0x0028, 0x0010, s.rows);
   w.number(0x0028, 0x0011, s.columns);
-  w.number(0x0028, 0x0100, 8);
-  w.number(0x0028, 0x0101, 8);
-  w.number(0x0028, 0x0102, 7);
+  const std::uint16_t bits = s.binary ? 1 : 8;
+  w.number(0x0028, 0x0100, bits);
+  w.number(0x0028, 0x0101, bits);
+  w.number(0x0028, 0x0102, static_cast<std::uint16_t>(bits - 1));
   w.number(0x0028, 0x0103, 0);
-  w.text(0x0062, 0x0001, "CS", "FRACTIONAL");
+  w.text(0x0062, 0x0001, "CS", s.binary ? "BINARY" : "FRACTIONAL");
   w.sequence(0x0062, 0x0002, segments);
-  w.number(0x0062, 0x000e, 255);
+  if (!s.binary) w.number(0x0062, 0x000e, 255);
   w.sequence(0x5200, 0x9229, {shared.bytes()});
   w.sequence(0x5200, 0x9230, frames);
   w.long_value(0x7fe0, 0x0010, "OB", pixels);
-  return structure_file("1.2.840.10008.5.1.4.1.1.66.4", "1.2.3.78", w.bytes());
+  return structure_file("1.2.840.10008.5.1.4.1.1.66.4", s.instance, w.bytes());
 }
 
 /// A square in a plane of constant z, with its corner at `corner` and sides of `mm`, counter-clockwise.

@@ -53,105 +53,35 @@ inline void write_series(const std::filesystem::path& folder, const StudySeries&
 /// A structure set of square contours; a block of no slices has a name and no contour. It refers to the series `s`.
 inline void write_structure_set(const std::filesystem::path& file, const StudySeries& s,
                                 const std::vector<Block>& blocks) {
-  const std::string sop_class = "1.2.840.10008.5.1.4.1.1.481.3", instance = s.series + ".900";
-  DicomWriter series, study, frame;
-  series.text(0x0020, 0x000e, "UI", s.series);
-  study.sequence(0x3006, 0x0014, {series.bytes()});
-  frame.text(0x0020, 0x0052, "UI", s.frame);
-  frame.sequence(0x3006, 0x0012, {study.bytes()});
-  std::vector<std::string> rois, drawn;
+  StructureSetSpec set{.series = s.series, .patient = s.patient, .study = s.study, .frame_of_reference = s.frame};
+  set.instance = s.series + ".900", set.own_series = s.series + ".90";
   for (const Block& b : blocks) {
-    DicomWriter roi, contours;
-    roi.text(0x3006, 0x0022, "IS", std::to_string(b.number));
-    roi.text(0x3006, 0x0024, "UI", s.frame);
-    roi.text(0x3006, 0x0026, "LO", b.name);
-    rois.push_back(roi.bytes());
-    std::vector<std::string> planes;
-    for (int z = b.first; z < b.past; ++z) {
-      const double low = b.begin - 0.5, high = b.end - 0.5, at = s.step_mm * z;
-      DicomWriter contour;
-      contour.text(0x3006, 0x0042, "CS", "CLOSED_PLANAR");
-      contour.text(0x3006, 0x0046, "IS", "4");
-      contour.text(0x3006, 0x0050, "DS",
-                   decimals(std::array{low, low, at, high, low, at, high, high, at, low, high, at}));
-      planes.push_back(contour.bytes());
-    }
-    if (!planes.empty()) contours.sequence(0x3006, 0x0040, planes);
-    contours.text(0x3006, 0x0084, "IS", std::to_string(b.number));
-    drawn.push_back(contours.bytes());
+    RoiSpec roi{.number = b.number, .name = b.name, .frame_of_reference = s.frame};
+    for (int z = b.first; z < b.past; ++z)
+      roi.contours.push_back({.points = square({b.begin - 0.5, b.begin - 0.5, s.step_mm * z}, b.end - b.begin)});
+    set.rois.push_back(roi);
   }
-  DicomWriter w;
-  w.text(0x0008, 0x0016, "UI", sop_class);
-  w.text(0x0008, 0x0018, "UI", instance);
-  w.text(0x0008, 0x0060, "CS", "RTSTRUCT");
-  w.text(0x0010, 0x0010, "PN", s.patient);
-  w.text(0x0020, 0x000d, "UI", s.study);
-  w.text(0x0020, 0x000e, "UI", s.series + ".90");
-  w.sequence(0x3006, 0x0010, {frame.bytes()});
-  w.sequence(0x3006, 0x0020, rois);
-  w.sequence(0x3006, 0x0039, drawn);
-  write_study_file(file, structure_file(sop_class, instance, w.bytes()));
+  write_study_file(file, structure_set_bytes(set));
 }
 
 /// A binary segmentation of all slices on the grid of the series `s`, whose side is a multiple of 4.
 inline void write_segmentation(const std::filesystem::path& file, const StudySeries& s,
                                const std::vector<Block>& blocks) {
-  const std::string sop_class = "1.2.840.10008.5.1.4.1.1.66.4", instance = s.series + ".800";
-  std::vector<std::string> segments, frames;
-  std::string pixels;
-  std::size_t bit = 0;
+  SegmentationSpec seg{.segments = {}, .binary = true, .rows = s.side, .columns = s.side};
+  seg.series = s.series, seg.frame_of_reference = s.frame, seg.step = decimals(std::array{s.step_mm});
+  seg.patient = s.patient, seg.study = s.study;
+  seg.instance = s.series + ".800", seg.own_series = s.series + ".80";
   for (const Block& b : blocks) {
-    DicomWriter segment;
-    segment.number(0x0062, 0x0004, static_cast<std::uint16_t>(b.number));
-    segment.text(0x0062, 0x0005, "LO", b.name);
-    segments.push_back(segment.bytes());
+    seg.segments.push_back(b.name), seg.numbers.push_back(static_cast<std::uint16_t>(b.number));
     for (int z = 0; z < s.slices; ++z) {
-      DicomWriter position, identification, frame;
-      position.text(0x0020, 0x0032, "DS", decimals(std::array{0.0, 0.0, s.step_mm * z}));
-      identification.number(0x0062, 0x000b, static_cast<std::uint16_t>(b.number));
-      frame.sequence(0x0020, 0x9113, {position.bytes()});
-      frame.sequence(0x0062, 0x000a, {identification.bytes()});
-      frames.push_back(frame.bytes());
+      SegmentationSpec::Frame frame{.segment = seg.numbers.back(), .position = {0, 0, s.step_mm * z}};
       for (int y = 0; y < s.side; ++y)
-        for (int x = 0; x < s.side; ++x, ++bit) {
-          if (bit % 8 == 0) pixels += '\0';
-          const bool inside = z >= b.first && z < b.past && x >= b.begin && x < b.end && y >= b.begin && y < b.end;
-          if (inside) pixels.back() = static_cast<char>(pixels.back() | (1 << (bit % 8)));
-        }
+        for (int x = 0; x < s.side; ++x)
+          frame.values += z >= b.first && z < b.past && x >= b.begin && x < b.end && y >= b.begin && y < b.end;
+      seg.frames.push_back(frame);
     }
   }
-  DicomWriter orientation, measures, shared, series;
-  orientation.text(0x0020, 0x0037, "DS", "1\\0\\0\\0\\1\\0");
-  measures.text(0x0018, 0x0050, "DS", decimals(std::array{s.step_mm}));
-  measures.text(0x0018, 0x0088, "DS", decimals(std::array{s.step_mm}));
-  measures.text(0x0028, 0x0030, "DS", "1\\1");
-  shared.sequence(0x0020, 0x9116, {orientation.bytes()});
-  shared.sequence(0x0028, 0x9110, {measures.bytes()});
-  series.text(0x0020, 0x000e, "UI", s.series);
-  DicomWriter w;
-  w.text(0x0008, 0x0016, "UI", sop_class);
-  w.text(0x0008, 0x0018, "UI", instance);
-  w.text(0x0008, 0x0060, "CS", "SEG");
-  w.sequence(0x0008, 0x1115, {series.bytes()});
-  w.text(0x0010, 0x0010, "PN", s.patient);
-  w.text(0x0020, 0x000d, "UI", s.study);
-  w.text(0x0020, 0x000e, "UI", s.series + ".80");
-  w.text(0x0020, 0x0052, "UI", s.frame);
-  w.number(0x0028, 0x0002, 1);
-  w.text(0x0028, 0x0004, "CS", "MONOCHROME2");
-  w.text(0x0028, 0x0008, "IS", std::to_string(frames.size()));
-  w.number(0x0028, 0x0010, s.side);
-  w.number(0x0028, 0x0011, s.side);
-  w.number(0x0028, 0x0100, 1);
-  w.number(0x0028, 0x0101, 1);
-  w.number(0x0028, 0x0102, 0);
-  w.number(0x0028, 0x0103, 0);
-  w.text(0x0062, 0x0001, "CS", "BINARY");
-  w.sequence(0x0062, 0x0002, segments);
-  w.sequence(0x5200, 0x9229, {shared.bytes()});
-  w.sequence(0x5200, 0x9230, frames);
-  w.words(0x7fe0, 0x0010, pixels);
-  write_study_file(file, structure_file(sop_class, instance, w.bytes()));
+  write_study_file(file, segmentation_bytes(seg));
 }
 
 }  // namespace voxshard

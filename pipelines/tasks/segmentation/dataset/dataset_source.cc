@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <system_error>
 
 #include "io/datasets/class_map.h"
 #include "io/datasets/study_tree.h"
 #include "io/dicom/dicom_series.h"
+#include "pipelines/settings/word_list.h"
 #include "pipelines/tasks/segmentation/dataset/label_values.h"
 #include "pipelines/tasks/segmentation/dataset/plain_folders.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
@@ -38,16 +38,10 @@ void require_complete(const DatasetSource& source) {
     refuse("{classes} has no effect on a data set with a dataset.json, which names its classes: leave it out");
 }
 
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-  return parts;
-}
-
 Dataset read_plain_folders(const DatasetSource& source, const VolumeFormats& formats, const RunContext& context,
                            MemoryGate& gate) {
-  Dataset dataset = pair_folders({source.images, source.labels, split_at_commas(source.channels)}, formats);
+  const auto channels = source.channels.empty() ? std::vector<std::string>() : split_words(source.channels, ',');
+  Dataset dataset = pair_folders({source.images, source.labels, channels}, formats);
   if (source.classes.empty())
     dataset.label_names = class_names_from_values(dataset.training, formats, context, gate);
   else
