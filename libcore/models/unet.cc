@@ -29,7 +29,15 @@ const std::vector<ConfigField>& unet_fields() {
       field(&UNetConfig::pool, {.name = "pool",
                                 .help = "same, or valid: pooling drops the last plane of an odd extent",
                                 .names = {"same", "valid"},
-                                .shapes = false})};
+                                .shapes = false}),
+      field(
+          &UNetConfig::marginal,
+          {.name = "unannotated",
+           .help = "Where some classes of a case were not annotated. ignore: its background is not trained on; merge: "
+                   "it is, and stands for these classes too (marginal loss)",
+           .words = {{"ignore", false}, {"merge", true}},
+           .shapes = false,
+           .newer = true})};
   return rows;
 }
 
@@ -95,14 +103,22 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
   const ValueId logits = network(b, layers, config, x);
   graph.outputs["logits"] = logits;
   if (!options.has_loss()) return graph;
-  const ValueId y = b.input("labels", {DType::kI32, labels}, input::Labels{.classes = config.classes});
+  const bool marginal = config.marginal && options.training;
+  const ValueId y =
+      b.input("labels", {DType::kI32, labels}, input::Labels{.classes = config.classes, .merged = marginal ? 1 : 0});
+  std::vector<ValueId> known;
+  if (marginal) known = {b.input("known", {DType::kI32, {options.batch, config.classes}}, input::Known{})};
+  const auto with_known = [&](std::vector<ValueId> inputs) {
+    inputs.insert(inputs.end(), known.begin(), known.end());
+    return inputs;
+  };
   const SegmentationAttrs attrs{.loss = config.loss,
                                 .groups = is_per_sample(config.loss) ? options.batch : options.loss_replicas,
                                 .batch = options.batch,
                                 .dtype = options.dtype};
-  const ValueId sums = b.op("segmentation_sums", {logits, y}, attrs, "loss/sums");
+  const ValueId sums = b.op("segmentation_sums", with_known({logits, y}), attrs, "loss/sums");
   if (options.evaluating) graph.outputs["labels"] = y, graph.outputs["loss_sums"] = sums;
-  graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, y}, attrs, "loss");
+  graph.outputs["loss"] = b.op("segmentation_loss", with_known({sums, logits, y}), attrs, "loss");
   return graph;
 }
 

@@ -24,9 +24,13 @@ struct UNetConfig {
   bool deconvolution = true;  // false: nearest up-sampling
   LossKind loss = LossKind::kDiceCE;
   Pooling pool = Pooling::kSame;
+  // In samples in which not every class was annotated: false: their background is ignored; true: the training loss is
+  // marginal (kernels/loss.h), so that background also stands for the classes that were not.
+  bool marginal = false;
 };
 
-/// Builds a graph with the inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32;
+/// Builds a graph with the inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32 and,
+/// where the loss is marginal, "known" (N, classes) i32 (an evaluation ignores the background in their place);
 /// outputs "logits" (f32) and "loss" (f64); 2 or 3 spatial axes. Errors: kConfig for impossible sizes or settings.
 Graph build_unet(const UNetConfig& config, const GraphOptions& options, const OpTable& ops);
 

@@ -125,9 +125,24 @@ std::optional<Chosen> class_warmup(const RecipeFacts& f) {
   return warmup(f);
 }
 
+std::optional<Chosen> unannotated(const RecipeFacts& f) {
+  if (f.partly_annotated == 0) return std::nullopt;
+  return word("merge", "in " + std::to_string(f.partly_annotated) + " of " + std::to_string(f.cases) +
+                           " cases not every class was annotated; their background teaches too, as background or one "
+                           "of these");
+}
+
+std::optional<Chosen> crops(const RecipeFacts& f) {
+  if (f.cases_with_rarest == 0 || f.cases_with_rarest == f.cases) return std::nullopt;
+  return word("set", f.rarest_class + " is in " + std::to_string(f.cases_with_rarest) + " of " +
+                         std::to_string(f.cases) + " cases and is to be seen as often as the others");
+}
+
 /// One line per setting: the table.
 constexpr Rule kRules[] = {{"norm", kVoxelLabels, true, norm},
                            {"activation", kVoxelLabels, true, activation},
+                           {"unannotated", kVoxelLabels, true, unannotated},
+                           {"crops", kVoxelLabels, false, crops},
                            {"learning-rate", kVoxelLabels, false, volume_rate},
                            {"warmup-steps", kVoxelLabels, false, warmup},
                            {"clip-norm", kVoxelLabels, false, volume_clip},

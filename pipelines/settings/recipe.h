@@ -27,6 +27,9 @@ struct RecipeFacts {
   std::string data{kVoxelLabels};   // kind of training data: kVoxelLabels, kBoxes or kClassLabels
   std::vector<std::string> fields;  // options of the model's config; a setting that is not among them is not chosen
   std::int64_t steps = 1, batch = 1;
+  std::int64_t cases = 0, partly_annotated = 0;  // that train; of them those in which not every class was annotated
+  std::string rarest_class = {};                 // that some case has, and how many cases have it
+  std::int64_t cases_with_rarest = 0;
   std::int64_t norm_samples = 1;  // samples that share batch norm statistics: the batch, or a replica's part of it
   OptimizerKind optimizer = OptimizerKind::kAdam;
   std::optional<PrecisionFacts> precision;  // empty: the precision is not chosen

@@ -25,6 +25,13 @@ struct StepSize {
   int workers = 1;
 };
 
+/// What the training cases have of the classes, for the settings that depend on it.
+struct ClassesOfCases {
+  std::int64_t partly_annotated = 0;   // cases in which not every class was annotated
+  std::string rarest = {};             // the class that the fewest cases have, of those that some case has
+  std::int64_t cases_with_rarest = 0;  // 0: there is none
+};
+
 /// Data on which to try a trained model, as the command predict takes it.
 struct Unseen {
   std::filesystem::path data;  // empty: nothing is held out, or its location is unknown
@@ -42,7 +49,17 @@ class TrainingTask {
   /// Sets the values that the data determine: channels and classes. Errors: kConfig for a model that cannot learn from
   /// them.
   virtual void complete(ModelSpec& spec) const = 0;
+  /// Takes the settings as they stand once the recipe has chosen those that were not given, before the first sample.
+  /// Errors: kConfig for data from which the model cannot learn with them.
+  virtual void settle(const ModelSpec& spec, const TaskOptions& options) { (void)spec, (void)options; }
   virtual std::int64_t training_cases() const = 0;
+  virtual ClassesOfCases classes_of_cases() const { return {}; }
+  /// Returns how many of the first `samples` samples were drawn on each class, {"anywhere": 30, "liver": 70}; null
+  /// where they are not drawn by their classes.
+  virtual nlohmann::ordered_json drawn_on(std::int64_t samples) const {
+    (void)samples;
+    return nullptr;
+  }
   virtual std::int64_t validation_cases() const = 0;
   /// Returns the number of data entries that cannot be used; describe() lists them in quarantine.csv.
   virtual std::int64_t left_out() const { return 0; }

@@ -87,9 +87,14 @@ std::string unseen_host() {
 }
 
 RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, bool precision, const RunContext& context) {
+  ClassesOfCases classes = task.classes_of_cases();
   RecipeFacts facts{.data = std::string(o.spec.model->data),
                     .steps = o.steps,
                     .batch = o.batch,
+                    .cases = task.training_cases(),
+                    .partly_annotated = classes.partly_annotated,
+                    .rarest_class = std::move(classes.rarest),
+                    .cases_with_rarest = classes.cases_with_rarest,
                     .norm_samples = o.spec.norm_over_replica ? o.batch / o.spec.cut.mesh.replicas : o.batch,
                     .optimizer = o.optimizer.kind};
   for (const ConfigField& field : o.spec.model->fields) facts.fields.push_back(field.option_name());

@@ -65,6 +65,7 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& p
   folder.require_startable();
   count_epochs(o, history.cases > 0 ? history.cases : task->training_cases());
   if (open) settle(*open, *task, context);
+  task->settle(o.spec, o.task);
   return TrainingRun(o, kind.records(), folder, std::move(task), context).go();
 }
 

@@ -63,8 +63,9 @@ struct TrainReport {
   bool chosen_on_test = false;           // validation used the test part, so the best checkpoint was chosen on it
   std::optional<Validation> validation;  // the last one
   double best_score = -1;
-  std::int64_t loops = 0;  // loops (iterations_per_loop) of this call
-  FeedReport feed;         // of the steps of this call
+  nlohmann::ordered_json drawn_on;  // samples of the run by the class that they were drawn on; may be null
+  std::int64_t loops = 0;           // loops (iterations_per_loop) of this call
+  FeedReport feed;                  // of the steps of this call
   double seconds = 0;
   ProcessReport memory;
   // with several ranks, on rank 0: memory and feed of each (gather_reports); those above are rank 0's

@@ -24,6 +24,7 @@ nlohmann::ordered_json TrainReport::to_json() const {
                {"interrupted", interrupted},
                {"seconds", seconds},
                {"memory", voxshard::to_json(memory)}};
+  if (!drawn_on.is_null()) json["samples_drawn_on"] = drawn_on;
   if (chosen_on_test) json["chosen_on_test"] = true;
   if (!ranks.empty()) json["ranks"] = ranks;
   return json;

@@ -105,6 +105,7 @@ TrainReport TrainingRun::go() {
   trace_->write();
   if (report_.interrupted) save();
   report_.steps = trainer_->steps_done();
+  report_.drawn_on = task_->drawn_on(report_.steps * o_.batch);
   report_.best_score = state_.best_score;
   report_.seconds = watch.seconds();
   report_.feed = feed_->report();

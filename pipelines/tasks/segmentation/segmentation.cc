@@ -46,6 +46,7 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
   for (Setting& setting : source_settings(o.source)) settings.push_back(std::move(setting));
   for (Setting& setting : limit_settings(o.formats.limits)) settings.push_back(std::move(setting));
   settings.push_back(irregular_setting(o.irregular));
+  settings.push_back(missing_classes_setting(o.missing));
   return settings;
 }
 
@@ -77,6 +78,12 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
           {"crop", "D x H x W of the crops, or whole, padded to a few sizes; default: 64x64x64", samples,
            [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
           {"foreground", "Share of crops that hold a voxel of a random class", samples, &s.foreground, {{0, 1}}},
+          {.name = "crops",
+           .help = "Which class such a crop is drawn on. case: one that the case of the sample has; set: one that any "
+                   "case has, then a case that has it, so that rare classes are seen as often as common ones",
+           .group = volumes,
+           .value = named(s.crops, {std::begin(kCropsOnNames), std::end(kCropsOnNames)}),
+           .choices = {std::begin(kCropsOnNames), std::end(kCropsOnNames)}},
           {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale, {{0, 100}}},
           {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise, {{0, 1000}}},
           {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
@@ -299,7 +306,7 @@ std::string to_text(const PrepareReport& r) {
   if (r.ids != "names")
     text += "ids of cases are " + std::string(r.ids == "salted" ? "made with {id-salt}" : "numbers") + "; " +
             (r.work / kCaseNamesFile).string() + ", for its owner's eyes alone, leads from them to the files\n";
-  return text + to_text(r.coverage);
+  return text + to_text(r.missing, r.missing_rule) + to_text(r.coverage);
 }
 
 }  // namespace voxshard

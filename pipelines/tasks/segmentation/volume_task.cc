@@ -66,7 +66,6 @@ class VolumeTask : public TrainingTask {
                                                              : folds_as_kept(dataset_, options.kept)),
         split_(choose_split(dataset_, folds_, options.fold)),
         source_(dataset_, indices(dataset_, split_.train), options.sampling) {
-    require_background();
     if (options.kept.empty()) return;
     std::vector<std::string> known;
     for (const PreparedCase& item : dataset_.cases) known.push_back(item.id);
@@ -86,7 +85,37 @@ class VolumeTask : public TrainingTask {
     spec.set("channels", channels);
   }
 
+  void settle(const ModelSpec& spec, const TaskOptions& options) override {
+    o_.sampling.crops = options.of<VolumeTaskOptions>().sampling.crops;
+    const auto* unet = std::any_cast<UNetConfig>(&spec.config);
+    o_.sampling.merge = unet != nullptr && unet->marginal;
+    source_.set(o_.sampling);
+    if (!o_.sampling.merge) require_background();
+  }
+
   std::int64_t training_cases() const override { return static_cast<std::int64_t>(split_.train.size()); }
+  ClassesOfCases classes_of_cases() const override {
+    ClassesOfCases classes;
+    const std::vector<std::size_t> trained = indices(dataset_, split_.train);
+    classes.partly_annotated =
+        std::ranges::count_if(trained, [&](std::size_t i) { return dataset_.cases[i].annotated.has_value(); });
+    for (std::size_t c = 1; c < dataset_.plan.class_names.size(); ++c) {
+      const std::int64_t having = std::ranges::count_if(trained, [&](std::size_t i) {
+        const std::vector<std::int64_t>& voxels = dataset_.cases[i].class_voxels;
+        return c < voxels.size() && voxels[c] > 0;
+      });
+      if (having > 0 && (classes.rarest.empty() || having < classes.cases_with_rarest))
+        classes.rarest = dataset_.plan.class_names[c], classes.cases_with_rarest = having;
+    }
+    return classes;
+  }
+  Json drawn_on(std::int64_t samples) const override {
+    if (o_.sampling.crop.empty()) return nullptr;
+    const std::vector<std::int64_t> counts = source_.drawn_on(samples);
+    Json drawn = {{"anywhere", counts.at(0)}};
+    for (std::size_t c = 1; c < counts.size(); ++c) drawn[dataset_.plan.class_names.at(c)] = counts[c];
+    return drawn;
+  }
   std::int64_t validation_cases() const override { return static_cast<std::int64_t>(split_.val.size()); }
   Json preparation() const override { return to_json(dataset_.plan); }
 
@@ -97,6 +126,7 @@ class VolumeTask : public TrainingTask {
             {"seed", s.seed},
             {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
             {"foreground", s.foreground},
+            {"crops", kCropsOnNames[static_cast<std::size_t>(s.crops)]},
             {"intensity_scale", s.intensity_scale},
             {"noise", s.noise},
             {"flip", s.flip},
@@ -201,7 +231,7 @@ class VolumeTask : public TrainingTask {
     throw Error(ErrorKind::kConfig,
                 "[train] in none of the " + std::to_string(trained.size()) +
                     " cases that train was every class annotated (key annotated of dataset.json), so that nothing "
-                    "teaches the background; prepare again without the rare classes, or contour them in some cases");
+                    "teaches the background; take {unannotated} merge, or prepare again without the rare classes");
   }
 
   /// True when a flipped axis may run from left to right. Letters of the orientation are those of x, y, z, while flips

@@ -60,6 +60,21 @@ TEST(Recipe, AModelWithoutTheFieldIsLeftAlone) {
   EXPECT_EQ(value_of(images(100), "norm"), "");
 }
 
+TEST(Recipe, ClassesThatSomeCasesLackAreMergedAndSeenAsOftenAsTheOthers) {
+  RecipeFacts facts = volumes();
+  facts.fields.emplace_back("unannotated");
+  facts.cases = 40, facts.rarest_class = "larynx", facts.cases_with_rarest = 40;
+  EXPECT_EQ(value_of(facts, "unannotated"), "");
+  EXPECT_EQ(value_of(facts, "crops"), "");
+  facts.partly_annotated = 24, facts.cases_with_rarest = 16;
+  EXPECT_EQ(value_of(facts, "unannotated"), "merge");
+  EXPECT_THAT(of(facts, "unannotated").reason, HasSubstr("in 24 of 40 cases"));
+  EXPECT_EQ(value_of(facts, "crops"), "set");
+  EXPECT_THAT(of(facts, "crops").reason, HasSubstr("larynx is in 16 of 40 cases"));
+  facts.fields = {"norm"};
+  EXPECT_EQ(value_of(facts, "unannotated"), "") << "a model without the field";
+}
+
 TEST(Recipe, TheWarmUpIsATenthOfTheStepsAtMostAHundred) {
   EXPECT_EQ(value_of(volumes(110), "warmup-steps"), "11");
   EXPECT_EQ(value_of(volumes(9), "warmup-steps"), "");

@@ -35,13 +35,13 @@ std::string to_text(const ClassCoverage& coverage) {
     if (coverage.cases_with[k] < coverage.cases)
       text += coverage.classes[k] + ": in " + std::to_string(coverage.cases_with[k]) + of + "\n";
   text +=
-      "a class that was not contoured in a case may be anywhere in its background, so that background is not trained "
-      "on; " +
-      std::to_string(coverage.complete) + of + " have every class and teach the background\n";
+      "a class that was not contoured in a case may be anywhere in its background: training takes that for background "
+      "or one of these ({unannotated} merge), or leaves it out ({unannotated} ignore); " +
+      std::to_string(coverage.complete) + of + " have every class\n";
   if (coverage.complete == 0)
     text +=
-        "W_BACKGROUND no case has every class: nothing would teach the background; leave the rare classes out of the "
-        "class map\n";
+        "W_BACKGROUND no case has every class: with {unannotated} ignore, as under {preset} reference, nothing would "
+        "teach the background\n";
   return text;
 }
 

@@ -1,5 +1,5 @@
 // In how many cases each class was annotated. Where a class was not contoured, its voxels look like background:
-// training ignores the background of such a case, and scores leave the class out.
+// training ignores the background of such a case or merges them, and scores leave the class out.
 //
 //   const ClassCoverage c = class_coverage(records, {"background", "liver", "oesophagus"});
 //   c.cases_with[2];         // 14, of 40

@@ -4,6 +4,7 @@
 
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
+#include "pipelines/tasks/segmentation/dataset/missing_classes.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
@@ -32,10 +33,6 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   const Volume label = prepare_label(std::move(source.label), plan, image.crop);
   ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
   const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);
-  std::vector<std::int64_t> class_voxels(plan.classes(), 0);
-  for (std::int64_t i = 0; i < label.voxels.count(); ++i)
-    if (const std::int32_t c = label.voxels.as<std::int32_t>()[i]; c < plan.classes()) ++class_voxels[c];
-
   write_volume(prepared_label(work, item.id), label,
                plan.classes() + (plan.ignore_label ? 1 : 0) <= 256 ? DiskType::kU8 : DiskType::kI16);
   save_foreground(prepared_foreground(work, item.id), voxels);
@@ -45,7 +42,9 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
                  {"spacing_mm", label.geometry.spacing},
                  {"mean_hu", channels == 1 ? means[0] : means},
                  {"std_hu", channels == 1 ? deviations[0] : deviations},
-                 {"class_voxels", class_voxels}};
+                 {"class_voxels", nullptr},
+                 {"class_boxes", nullptr}};
+  note_classes(label.voxels, plan.classes(), record);
   if (item.annotated) {
     Json names = Json::array();
     for (const int label : *item.annotated) names.push_back(plan.class_names.at(static_cast<std::size_t>(label)));
@@ -58,7 +57,7 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
 Json read_record(const fs::path& work, const std::string& id) {
   const nlohmann::json read = read_json(prepared_record(work, id));  // its names are sorted
   Json record;
-  for (const char* name : {"case", "shape", "spacing_mm", "mean_hu", "std_hu", "class_voxels"})
+  for (const char* name : {"case", "shape", "spacing_mm", "mean_hu", "std_hu", "class_voxels", "class_boxes"})
     record[name] = read.at(name);
   if (read.contains("annotated")) record["annotated"] = read.at("annotated");
   return record;

@@ -236,6 +236,9 @@ class Preparation {
       listed_.push_back(std::move(records[i]));
       ++(finished[i] ? report_.skipped : report_.prepared);
     }
+    report_.missing_rule = options_.missing.value_or(
+        options_.convention == Convention::kNnunet ? MissingClasses::kBackground : MissingClasses::kAuto);
+    if (!report_.interrupted) report_.missing = decide_missing(listed_, plan_.class_names, report_.missing_rule);
     report_.coverage = class_coverage(listed_, plan_.class_names);
     report_.memory = gate_.widest();
     report_.plan = plan_;

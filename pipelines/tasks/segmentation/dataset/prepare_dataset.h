@@ -16,6 +16,7 @@
 #include "pipelines/engine/run_context.h"
 #include "pipelines/tasks/segmentation/dataset/class_coverage.h"
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
+#include "pipelines/tasks/segmentation/dataset/missing_classes.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
 
 namespace voxshard {
@@ -29,6 +30,7 @@ struct PrepareOptions {
   std::optional<Normalise> normalise;  // none: by the name of the channel
   std::uint64_t seed = 0;              // for the foreground samples
   bool resume = false;                 // skip the cases that are finished and unchanged
+  std::optional<MissingClasses> missing = std::nullopt;  // none: auto, background in nnU-Net's convention
   IrregularSlices irregular = IrregularSlices::kReject;
   VolumeFormats formats = volume_formats();  // of the data set, made for `irregular`; limits.memory_bytes is for all
                                              // cases in flight together
@@ -43,6 +45,8 @@ struct PrepareReport {
   std::vector<CaseFailure> warnings;  // anomalies of cases that are used: W_FORMS
   std::string ids = "names";          // or "ordinals", "salted"
   ClassCoverage coverage;             // of the cases that are prepared
+  MissingClasses missing_rule = MissingClasses::kAuto;
+  std::vector<MissingClass> missing;  // the classes that some case lacks, and what was decided
   bool interrupted = false;
   double seconds = 0;
   ProcessPlan memory;  // of the cases in flight at the peak

@@ -36,6 +36,8 @@ Json to_json(const PrepareReport& report) {
           {"failures", to_json(report.failures)},
           {"warnings", to_json(report.warnings)},
           {"annotated", to_json(report.coverage)},
+          {"missing_classes", kMissingClassesNames[static_cast<std::size_t>(report.missing_rule)]},
+          {"missing", to_json(report.missing)},
           {"interrupted", report.interrupted},
           {"seconds", report.seconds}};
 }

@@ -120,7 +120,7 @@ std::vector<fs::path> inputs_of(const Dataset& dataset) {
 }
 
 std::string options_hash(const PreparePlan& plan, const PrepareOptions& options) {
-  return content_hash("prepare 1 " + plan_hash(plan) + " " + std::to_string(options.seed));
+  return content_hash("prepare 2 " + plan_hash(plan) + " " + std::to_string(options.seed));
 }
 
 std::set<std::string> part_names(const Dataset& dataset) {

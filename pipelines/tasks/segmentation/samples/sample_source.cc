@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "io/datasets/annotated.h"
 #include "libcore/base/rng.h"
 #include "pipelines/tasks/epoch_order.h"
 
@@ -21,6 +22,7 @@ enum Draw : std::uint64_t {
   kFlipH,
   kFlipW,
   kScale,
+  kCase,
   kDraws = 16
 };
 
@@ -53,12 +55,27 @@ SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size
     std::vector<MappedVolume> images;
     for (const std::filesystem::path& image : item.images) images.push_back(MappedVolume::open(image));
     volumes_.push_back({std::move(images), MappedVolume::open(item.label),
-                        load_foreground(item, dataset.plan.classes()), !item.annotated.has_value()});
+                        load_foreground(item, dataset.plan.classes()), item.annotated});
     for (const MappedVolume& image : volumes_.back().images)
       if (image.shape() != volumes_.back().shape())
         throw Error(ErrorKind::kInput, "E_SHAPE",
                     "[" + item.id + "] image and label have other shapes; run `voxshard prepare` again");
+    find_classes(volumes_.size() - 1);
   }
+}
+
+void SampleSource::find_classes(std::size_t item) {
+  Volumes& v = volumes_[item];
+  cases_of_.resize(v.foreground.by_class.size());
+  for (std::size_t c = 1; c < cases_of_.size(); ++c) {
+    const Tensor& voxels = v.foreground.by_class[c];
+    if (voxels.empty() || voxels.shape()[0] == 0 || !is_annotated(v.annotated, static_cast<int>(c))) continue;
+    v.present.push_back(static_cast<int>(c));
+    cases_of_[c].push_back(item);
+  }
+  present_.clear();
+  for (std::size_t c = 1; c < cases_of_.size(); ++c)
+    if (!cases_of_[c].empty()) present_.push_back(static_cast<int>(c));
 }
 
 Dims SampleSource::sample_size(std::size_t item) const {
@@ -79,29 +96,36 @@ Shape SampleSource::largest_extents(std::int64_t batch_size) const {
   return {batch_size, largest[0], largest[1], largest[2]};
 }
 
-Sample SampleSource::sample(std::int64_t index) const {
+Sample SampleSource::sample(std::int64_t index, std::size_t turn) const {
   const RngKey key{options_.seed, rng_stream("sample")};
   const std::uint64_t base = static_cast<std::uint64_t>(index) * kDraws;
-  Sample s{.number = static_cast<std::uint64_t>(index)};
-  s.item = item_of(options_.seed, index, volumes_.size());
+  const auto below = [&](Draw draw, std::int64_t count) { return rng_below(key, base + draw, count); };
+  Sample s{.item = turn, .number = static_cast<std::uint64_t>(index)};
+  const bool crops = !options_.crop.empty();
+  const bool only_classes = !volumes_[turn].complete() && !options_.merge;  // the background is ignored
+  const bool on_class = crops && rng_uniform(key, base + kForeground) < options_.foreground;
+  const bool of_set = on_class && options_.crops == CropsOn::kSet && !present_.empty();
+  const std::vector<int>& classes = of_set ? present_ : volumes_[turn].present;
+  if (crops && !classes.empty() && (on_class || only_classes))
+    s.drawn_on = classes[static_cast<std::size_t>(below(kClass, std::ssize(classes)))];
+  if (of_set) {
+    const std::vector<std::size_t>& having = cases_of_[static_cast<std::size_t>(s.drawn_on)];
+    s.item = having[static_cast<std::size_t>(below(kCase, std::ssize(having)))];
+  }
   const Volumes& v = volumes_[s.item];
   const Shape shape = v.shape();
   for (std::size_t a = 0; a < 3; ++a) s.mirrored[a] = options_.flip[a] && rng_uniform(key, base + kFlipD + a) < 0.5;
   s.size = sample_size(s.item);
-  if (options_.crop.empty()) {
+  if (!crops) {
     for (int a = 0; a < 3; ++a) s.begin[static_cast<std::size_t>(a)] = -((s.size[a] - shape[a]) / 2);
     return s;
   }
   std::array<std::int64_t, 3> centre{};
   for (int a = 0; a < 3; ++a)
     centre[static_cast<std::size_t>(a)] = rng_below(key, base + kPlaceD + static_cast<std::uint64_t>(a), shape[a]);
-  std::vector<const Tensor*> present;
-  for (const Tensor& voxels : v.foreground.by_class)
-    if (!voxels.empty() && voxels.shape()[0] > 0) present.push_back(&voxels);
-  if (!present.empty() && (!v.complete || rng_uniform(key, base + kForeground) < options_.foreground)) {
-    const Tensor& voxels =
-        *present[static_cast<std::size_t>(rng_below(key, base + kClass, static_cast<std::int64_t>(present.size())))];
-    const std::int64_t row = rng_below(key, base + kVoxel, voxels.shape()[0]);
+  if (s.drawn_on > 0) {
+    const Tensor& voxels = v.foreground.by_class[static_cast<std::size_t>(s.drawn_on)];
+    const std::int64_t row = below(kVoxel, voxels.shape()[0]);
     for (std::size_t a = 0; a < 3; ++a) centre[a] = voxels.as<std::int32_t>()[row * 3 + static_cast<std::int64_t>(a)];
   }
   for (int a = 0; a < 3; ++a) {
@@ -113,9 +137,19 @@ Sample SampleSource::sample(std::int64_t index) const {
   return s;
 }
 
+std::vector<std::int64_t> SampleSource::drawn_on(std::int64_t samples) const {
+  std::vector<std::int64_t> counts(cases_of_.size(), 0);
+  EpochOrder order(options_.seed, volumes_.size());
+  for (std::int64_t i = 0; i < samples; ++i) ++counts[static_cast<std::size_t>(sample(i, order.item_of(i)).drawn_on)];
+  return counts;
+}
+
 std::vector<Sample> SampleSource::batch(std::int64_t step, std::int64_t size) const {
   std::vector<Sample> samples;
-  for (std::int64_t i = 0; i < size; ++i) samples.push_back(sample(step * size + i));
+  for (std::int64_t i = 0; i < size; ++i) {
+    const std::int64_t index = step * size + i;
+    samples.push_back(sample(index, item_of(options_.seed, index, volumes_.size())));
+  }
   for (int a = 0; a < 3; ++a) {  // whole volumes of one batch share the largest extents
     std::int64_t widest = 0;
     for (const Sample& s : samples) widest = std::max(widest, s.size[a]);
@@ -177,15 +211,21 @@ std::int64_t SampleSource::copied_bytes() const {
 
 void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const {
   const auto* labels = std::get_if<input::Labels>(&input);
-  ensure(labels != nullptr || std::holds_alternative<input::Image>(input), "volumes feed an image and labels");
+  const bool known = std::holds_alternative<input::Known>(input);
+  ensure(labels != nullptr || known || std::holds_alternative<input::Image>(input),
+         "volumes feed an image, labels and the known classes");
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
     Box one = box.box;
     one.set(0, n, n + 1);
     const Sample& s = batch[static_cast<std::size_t>(n)];
     if (labels != nullptr) {
-      fill_labels(s, static_cast<std::int32_t>(labels->ignored), box.sub(one));
+      fill_labels(s, *labels, box.sub(one));
       continue;
     }
+    for (std::int64_t c = box.box.begin[1]; known && c < box.box.end(1); ++c)
+      store(box, (n - box.box.begin[0]) * box.strides[0] + c - box.box.begin[1],
+            c == 0 || is_annotated(volumes_[s.item].annotated, static_cast<int>(c)) ? 1 : 0);
+    if (known) continue;
     for (std::int64_t c = box.box.begin[4]; c < box.box.end(4); ++c) {
       one.set(4, c, c + 1);
       fill_channel(s, static_cast<std::size_t>(c), box.sub(one));
@@ -249,13 +289,14 @@ void SampleSource::fill_channel(const Sample& s, std::size_t channel, const Tens
   });
 }
 
-void SampleSource::fill_labels(const Sample& s, std::int32_t ignored, const TensorView& box) const {
+void SampleSource::fill_labels(const Sample& s, const input::Labels& labels, const TensorView& box) const {
+  const auto ignored = static_cast<std::int32_t>(labels.ignored);
   const Placed placed(s, box.box);
   const Volumes& v = volumes_[s.item];
   const Tensor values = placed.read(v.label, DType::kI32, ignored);
   placed.each([&](std::int64_t from, std::int64_t d, std::int64_t h, std::int64_t w) {
     const std::int32_t label = values.as<std::int32_t>()[from];
-    const bool is_unknown = label == unknown_ || (label == 0 && !v.complete);
+    const bool is_unknown = label == unknown_ || (label == 0 && !v.complete() && labels.merged == 0);
     store(box, d * box.strides[1] + h * box.strides[2] + w * box.strides[3], is_unknown ? ignored : label);
   });
 }

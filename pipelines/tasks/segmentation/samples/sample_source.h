@@ -16,15 +16,22 @@
 
 namespace voxshard {
 
+/// Whose class a crop on a class is drawn on. kCase: one that the case of the sample has, cases in turn; kSet: one that
+/// any case has, then a case that has it, so that a class of few cases is seen as often as one of all.
+enum class CropsOn { kCase, kSet };
+inline constexpr const char* kCropsOnNames[] = {"case", "set"};
+
 struct SamplingOptions {
   std::uint64_t seed = 0;
-  Dims crop;                      // D H W; empty: whole volumes
-  double foreground = 0.7;        // share of crops centred on a voxel of a random class; all where the background is
-                                  // ignored
-  double intensity_scale = 0.1;   // standard deviation of the intensity factor
-  double noise = 0.05;            // of added noise, in normalised units
+  Dims crop;                     // D H W; empty: whole volumes
+  double foreground = 0.7;       // share of crops centred on a voxel of a random class; all where the background is
+                                 // ignored
+  double intensity_scale = 0.1;  // standard deviation of the intensity factor
+  double noise = 0.05;           // of added noise, in normalised units
+  CropsOn crops = CropsOn::kCase;
   std::array<bool, 3> flip{};     // mirror along D, H, W with probability 1/2
   std::int64_t pad_multiple = 8;  // whole volumes: extents are rounded up to it, so that plans are reused
+  bool merge = false;             // the loss is marginal: the background of an incomplete case is trained on
 };
 
 struct Sample {
@@ -33,6 +40,7 @@ struct Sample {
   Dims size;                            // D H W
   std::array<bool, 3> mirrored{};
   std::uint64_t number = 0;  // key of the noise and of the intensity factors
+  int drawn_on = 0;          // the class of the voxel that the crop is drawn on; 0: none
 };
 
 class SampleSource {
@@ -40,9 +48,14 @@ class SampleSource {
   /// Maps the volumes of `cases` (indices into dataset.cases). Errors: kInput, kNoCase when there is none.
   SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options);
 
+  /// Takes other options for the samples from now on.
+  void set(const SamplingOptions& options) { options_ = options; }
+
   /// Returns the samples of a step. Each epoch visits all cases in a new order. Whole volumes of a batch are padded to
   /// the largest extents among them.
   std::vector<Sample> batch(std::int64_t step, std::int64_t size) const;
+  /// Returns, by class, how many of the first `samples` samples were drawn on it; [0]: on none.
+  std::vector<std::int64_t> drawn_on(std::int64_t samples) const;
   Shape extents(std::span<const Sample> batch) const;
   /// Returns the extents of the largest possible batch, for which the whole run is planned.
   Shape largest_extents(std::int64_t batch_size) const;
@@ -56,10 +69,11 @@ class SampleSource {
   std::int64_t mapped_bytes(const Shape& extents) const;
   /// Returns the bytes copied out of the files so far, as their readers count them.
   std::int64_t copied_bytes() const;
-  /// Fills `box` (N, D, H, W, C) of the image, with all of its channels, or of the labels, C = 1. Outside the volume
-  /// the image is air and the label is the one that losses ignore; voxels of the plan's ignore_label get that label
-  /// too, and so does the background of a case in which not every class was annotated: it may hold the others. Factor
-  /// and noise of each channel are its own.
+  /// Fills `box` (N, D, H, W, C) of the image, with all of its channels, or of the labels, C = 1, or `box` (N, classes)
+  /// of the known classes. Outside the volume the image is air and the label is the one that losses ignore; voxels of
+  /// the plan's ignore_label get that label too, and so does the background of a case in which not every class was
+  /// annotated, since it may hold the others, unless the labels are merged. Factor and noise of each channel are its
+  /// own.
   void fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const;
 
  private:
@@ -67,22 +81,29 @@ class SampleSource {
     std::vector<MappedVolume> images;  // by channel
     MappedVolume label;
     ForegroundVoxels foreground;
-    bool complete = true;  // every class was annotated
+    std::optional<std::vector<int>> annotated;  // none: every class was
+    std::vector<int> present = {};              // the classes with voxels to draw crops on
     Shape shape() const { return label.shape(); }
+    bool complete() const { return !annotated.has_value(); }
   };
   struct Placed;
+  /// Notes the classes that a case has.
+  void find_classes(std::size_t item);
   Dims sample_size(std::size_t item) const;
-  Sample sample(std::int64_t index) const;
+  /// Returns a sample of the case whose turn it is, or of another where its crop is drawn on a class of the set.
+  Sample sample(std::int64_t index, std::size_t turn) const;
   /// Returns the intensity factor of a channel.
   double scale(const Sample& sample, std::size_t channel) const;
   /// Fill a channel of the image, or the labels with `ignored` outside the volume; `box` has C = 1.
   void fill_channel(const Sample& sample, std::size_t channel, const TensorView& box) const;
-  void fill_labels(const Sample& sample, std::int32_t ignored, const TensorView& box) const;
+  void fill_labels(const Sample& sample, const input::Labels& labels, const TensorView& box) const;
 
   SamplingOptions options_;
   std::vector<Volumes> volumes_;
-  std::vector<float> air_;     // by channel
-  std::int32_t unknown_ = -1;  // the label of voxels that losses ignore
+  std::vector<int> present_;                        // the classes that any case has
+  std::vector<std::vector<std::size_t>> cases_of_;  // by class: the cases that have it
+  std::vector<float> air_;                          // by channel
+  std::int32_t unknown_ = -1;                       // the label of voxels that losses ignore
 };
 
 /// Returns the normalised value of air for each channel of a plan, used outside a volume.

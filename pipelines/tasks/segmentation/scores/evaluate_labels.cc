@@ -87,13 +87,13 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
   return fit.solve();
 }
 
-/// Returns the bytes of the scores of all cases, which outlive their volumes: as maps, again as they are copied for
-/// summary.json, and as its text. What is less than a MiB does not count.
+/// Returns the bytes of the scores of all cases, which outlive their volumes: as maps by both rules, again as they are
+/// copied for summary.json, and as its text. What is less than a MiB does not count.
 std::int64_t scores_bytes(std::size_t cases, std::size_t scored, std::size_t metrics) {
   constexpr std::int64_t kClass = 160, kScore = 96, kTextOfClass = 400, kTextOfScore = 48, kFree = 1 << 20;
   const auto numbers = static_cast<std::int64_t>(cases) * static_cast<std::int64_t>(scored);
   const auto each = static_cast<std::int64_t>(metrics);
-  const std::int64_t bytes = numbers * (2 * (kClass + each * kScore) + kTextOfClass + each * kTextOfScore);
+  const std::int64_t bytes = numbers * (3 * (kClass + each * kScore) + kTextOfClass + each * kTextOfScore);
   return bytes < kFree ? 0 : bytes;
 }
 
@@ -117,6 +117,11 @@ EvaluatedCase evaluate_case(const LabelPair& pair, ScoredLabels labels,
   labels.annotated = pair.annotated;
   EvaluatedCase result{.id = pair.id, .scores = {pair.prediction, pair.reference, {}}, .baseline_dice = {}};
   result.scores.classes = score_classes(prediction, reference, labels, rules);
+  if (labels.annotated) {
+    ScoredLabels all = labels;
+    all.annotated.reset();
+    result.all_classes = score_classes(prediction, reference, all, rules);
+  }
   if (thresholds.empty()) return result;
   const Volume image = read_image(pair.image, formats);
   require_same_grid(image.geometry, reference.geometry, pair.reference.filename().string());
@@ -188,28 +193,31 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
     return evaluating_case_plan(pair.files(options.threshold_baseline, any_of_surfaces(rules.metrics)), formats);
   };
   CasePass pass("evaluate", ids_of(pairs), context, scoring, "");
-  const auto good = pass.run({.need = plan,
-                              .body =
-                                  [&](std::int64_t i) {
-                                    const auto at = static_cast<std::size_t>(i);
-                                    require_utf8_name(pairs[at].id);
-                                    scored[at] = evaluate_case(pairs[at], labels, report.thresholds, rules, formats);
-                                  },
-                              .value =
-                                  [&](std::int64_t i) {
-                                    const EvaluatedCase& one = scored[static_cast<std::size_t>(i)];
-                                    return Json{{"classes", class_scores_message(one.scores.classes, rules.metrics)},
-                                                {"baseline", one.baseline_dice}};
-                                  },
-                              .take =
-                                  [&](std::int64_t i, const Json& value) {
-                                    const auto at = static_cast<std::size_t>(i);
-                                    scored[at] = {.id = pairs[at].id,
-                                                  .scores = {pairs[at].prediction, pairs[at].reference,
-                                                             class_scores_of(value.at("classes"), rules.metrics)},
-                                                  .baseline_dice = value.at("baseline").get<std::vector<double>>()};
-                                  },
-                              .size = [&](std::int64_t i) { return plan(i).total(); }});
+  const auto good =
+      pass.run({.need = plan,
+                .body =
+                    [&](std::int64_t i) {
+                      const auto at = static_cast<std::size_t>(i);
+                      require_utf8_name(pairs[at].id);
+                      scored[at] = evaluate_case(pairs[at], labels, report.thresholds, rules, formats);
+                    },
+                .value =
+                    [&](std::int64_t i) {
+                      const EvaluatedCase& one = scored[static_cast<std::size_t>(i)];
+                      return Json{{"classes", class_scores_message(one.scores.classes, rules.metrics)},
+                                  {"all_classes", class_scores_message(one.all_classes, rules.metrics)},
+                                  {"baseline", one.baseline_dice}};
+                    },
+                .take =
+                    [&](std::int64_t i, const Json& value) {
+                      const auto at = static_cast<std::size_t>(i);
+                      scored[at] = {.id = pairs[at].id,
+                                    .scores = {pairs[at].prediction, pairs[at].reference,
+                                               class_scores_of(value.at("classes"), rules.metrics)},
+                                    .all_classes = class_scores_of(value.at("all_classes"), rules.metrics),
+                                    .baseline_dice = value.at("baseline").get<std::vector<double>>()};
+                    },
+                .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (good[i]) report.cases.push_back(std::move(scored[i]));

@@ -46,6 +46,8 @@ struct EvaluateLabelsOptions {
 struct EvaluatedCase {
   std::string id;
   CaseScores scores;
+  // the scores as if every class had been annotated; empty where that is so
+  std::map<int, ClassScores> all_classes = {};
   std::vector<double> baseline_dice;  // by class; empty without baseline
 };
 
@@ -54,6 +56,7 @@ struct ClassMean {
   std::vector<double> means = {};       // by metric, over the cases, NaN left out
   std::vector<std::size_t> cases = {};  // by metric, the cases in the mean
   std::size_t annotated = 0;            // cases in which it was annotated
+  std::vector<double> all_means = {};   // by metric, as if it had been annotated in every case
   std::optional<double> baseline_dice = std::nullopt;
 };
 
@@ -65,6 +68,7 @@ struct LabelScores {
   std::vector<ClassMean> classes;    // of `scored`
   bool partly_annotated = false;     // true: a class was not annotated in every case
   std::vector<double> means;         // by metric, over the foreground classes, or the data set's regions
+  std::vector<double> all_means;     // the same as if every class had been annotated in every case
   std::optional<double> baseline_mean_dice;
   std::vector<ThresholdInterval> thresholds;  // by class; empty without baseline
   SeenInputs seen;                            // the scored cases that the run was trained on

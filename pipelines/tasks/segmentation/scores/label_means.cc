@@ -23,11 +23,15 @@ ClassMean mean_of(const LabelScores& report, const ScoredClass& scored) {
   ClassMean mean{.scored = scored, .baseline_dice = mean_baseline(report, scored)};
   for (const EvaluatedCase& item : report.cases) mean.annotated += item.scores.classes.at(scored.id).annotated;
   for (const LabelMetric& metric : report.rules.metrics) {
-    std::vector<double> by_case;
-    for (const EvaluatedCase& item : report.cases)
+    std::vector<double> by_case, by_all;
+    for (const EvaluatedCase& item : report.cases) {
       by_case.push_back(item.scores.classes.at(scored.id).scores.at(metric.shown.name));
+      by_all.push_back(item.all_classes.empty() ? by_case.back()
+                                                : item.all_classes.at(scored.id).scores.at(metric.shown.name));
+    }
     mean.means.push_back(nan_mean(by_case));
     mean.cases.push_back(count_numbers(by_case));
+    mean.all_means.push_back(nan_mean(by_all));
   }
   return mean;
 }
@@ -40,10 +44,11 @@ void add_means(LabelScores& report) {
     report.partly_annotated |= report.classes.back().annotated < report.cases.size();
   }
   for (std::size_t m = 0; m < report.rules.metrics.size(); ++m) {
-    std::vector<double> by_class;
+    std::vector<double> by_class, by_all;
     for (const ClassMean& one : report.classes)
-      if (one.scored.in_mean) by_class.push_back(one.means[m]);
+      if (one.scored.in_mean) by_class.push_back(one.means[m]), by_all.push_back(one.all_means[m]);
     report.means.push_back(nan_mean(by_class));
+    report.all_means.push_back(nan_mean(by_all));
   }
   std::vector<double> baselines;
   for (const ClassMean& one : report.classes)

@@ -42,6 +42,8 @@ Json to_json(const LabelScores& report) {
   if (report.states_rules) add_rules(json, report.rules);
   if (report.partly_annotated)
     json["rule"] = json["rule"].get<std::string>() + "; null too where a class was not annotated in a case";
+  for (std::size_t m = 0; m < metrics.size() && report.partly_annotated; ++m)
+    json["all_cases"][std::string("mean_") + metrics[m].shown.key] = score_json(report.all_means[m]);
   json["classes"] = Json::array();
   for (const auto& c : report.classes) {
     Json& one = json["classes"].emplace_back(class_json(c.scored));
@@ -49,6 +51,8 @@ Json to_json(const LabelScores& report) {
     for (std::size_t m = 0; m < metrics.size() && report.states_counts(); ++m)
       one["n"][metrics[m].shown.key] = c.cases[m];
     if (report.partly_annotated) one["annotated"] = c.annotated;
+    for (std::size_t m = 0; m < metrics.size() && report.partly_annotated; ++m)
+      one["all_cases"][metrics[m].shown.key] = score_json(c.all_means[m]);
     if (!c.baseline_dice) continue;
     const auto& t = report.thresholds[c.scored.id];
     one["threshold_dice"] = json_number(*c.baseline_dice);

@@ -11,7 +11,10 @@ namespace {
 /// Returns the lines that state the chosen rules; empty when nothing was chosen.
 std::string rules_text(const LabelScores& r) {
   std::string text = r.states_counts() ? "in brackets: the cases in the mean" : "";
-  if (r.partly_annotated) text += "; where a class was not annotated it has no score";
+  if (r.partly_annotated)
+    text +=
+        "; where a class was not annotated it has no score; all cases: as if it had been, so that what is found there "
+        "is wrong";
   if (std::ranges::any_of(r.scored, [](const ScoredClass& one) { return !one.in_mean; }))
     text += std::string(text.empty() ? "" : "; ") + "the regions asked for are not in the mean of the classes";
   if (!r.states_rules) return text.empty() ? "" : text + "\n";
@@ -47,6 +50,10 @@ std::string to_text(const LabelScores& r) {
   }
   rows.push_back(with_scores("mean", r.means, {}));
   if (baseline) rows.back().push_back(fixed_text(*r.baseline_mean_dice));
+  for (const auto& c : r.classes)
+    if (c.annotated < r.cases.size())
+      rows.push_back(with_scores(c.scored.shown_name() + ", all cases", c.all_means, {}));
+  if (r.partly_annotated) rows.push_back(with_scores("mean, all cases", r.all_means, {}));
   std::string text = seen_text(r.seen) + text_table(rows) + rules_text(r);
   text += std::to_string(r.cases.size()) + " cases scored, " + std::to_string(r.failures.size()) + " not\n";
   for (const auto& f : r.failures) text += "  " + f.id + ": " + f.code + " " + f.message + "\n";

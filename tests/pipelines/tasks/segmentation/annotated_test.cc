@@ -3,9 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/files/safetensors.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "tests/expect_error.h"
 #include "tests/pipelines/training_scene.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {
@@ -33,6 +35,23 @@ TEST(AnnotatedClasses, TheBackgroundOfAnIncompleteCaseIsIgnoredAndThatOfAnotherI
       const std::int32_t wanted = truth.voxels.as<std::int32_t>()[i];
       ASSERT_EQ(labels.as<std::int32_t>()[i], item == 1 && wanted == 0 ? -7 : wanted) << item << " " << i;
     }
+  }
+}
+
+TEST(AnnotatedClasses, MergedLabelsKeepTheBackgroundAndTheRowsSayWhatIsKnown) {
+  PartialScene scene("annotated_merged", 2, {"case_1"});
+  const SampleSource source(read_prepared(scene.work()), {0, 1},
+                            {.crop = {8, 10, 12}, .intensity_scale = 0, .noise = 0});
+  const std::vector<Sample> batch = source.batch(0, 2);
+  Tensor labels(DType::kI32, {2, 8, 10, 12, 1}), known(DType::kI32, {2, 3});
+  source.fill(batch, input::Labels{.classes = 3, .ignored = -7, .merged = 1}, labels.view());
+  source.fill(batch, input::Known{}, known.view());
+  const Volume truth = Scene::make_label();
+  for (std::int64_t i = 0; i < labels.count(); ++i)
+    ASSERT_EQ(labels.as<std::int32_t>()[i], truth.voxels.as<std::int32_t>()[i % truth.voxels.count()]) << i;
+  for (std::int64_t n = 0; n < 2; ++n) {
+    const std::int32_t* row = known.as<std::int32_t>() + 3 * n;
+    EXPECT_THAT(std::vector(row, row + 3), testing::ElementsAre(1, 1, batch[static_cast<std::size_t>(n)].item == 0));
   }
 }
 
@@ -73,6 +92,39 @@ TEST(AnnotatedClasses, TrainingWithoutAnyBackgroundIsRefused) {
   PartialScene scene("annotated_refused", 2, {"case_0", "case_1"});
   TrainOptions o = training(scene, "all");
   expect_error(ErrorKind::kConfig, "nothing teaches the background", [&] { run_train(o, scene.progress); });
+  o.spec.as<UNetConfig>().marginal = true;  // every background teaches what the case does not lack
+  EXPECT_TRUE(std::isfinite(run_train(o, scene.progress).loss));
+}
+
+TEST(AnnotatedClasses, AMarginalLossOfCompleteCasesTrainsToTheBytesOfThePlainOne) {
+  PartialScene scene("annotated_complete", 2, {});
+  std::vector<SafetensorsFile> trained;
+  for (const bool marginal : {false, true}) {
+    TrainOptions o = training(scene, "all");
+    o.spec.as<UNetConfig>().marginal = marginal, o.run = scene.path(marginal ? "merge" : "ignore");
+    run_train(o, scene.progress);
+    trained.push_back(load_safetensors(scene.last(marginal ? "merge" : "ignore")));
+  }
+  ASSERT_GT(trained[0].tensors.size(), 10u);
+  for (const NamedTensor& one : trained[0].tensors)
+    EXPECT_TRUE(compare(one.tensor.view(), trained[1].find(one.name)->view()).bit_equal) << one.name;
+}
+
+TEST(AnnotatedClasses, OneAndThreeRanksTrainWithAMarginalLossToTheSameBytes) {
+  PartialScene scene("annotated_ranks", 3, {"case_1", "case_2"});
+  TrainOptions o = training(scene, "all");
+  o.spec.as<UNetConfig>().marginal = true, o.batch = 2, volumes(o).sampling.crops = CropsOn::kSet;
+  o.spec.cut.mesh.partition = Dims{1, 3, 1, 1, 1};
+  o.run = scene.path("one"), run_train(o, scene.progress);
+  o.run = scene.path("three");
+  test::Mailbox mailbox(3);
+  test::run_valid_ranks(mailbox, [&](Transport& transport) {
+    TrainOptions mine = o;
+    mine.resources.threads = 1, mine.resources.transport = &transport;
+    NoProgress quiet;
+    run_train(mine, quiet);
+  });
+  EXPECT_EQ(scene.last_bytes("one"), scene.last_bytes("three"));
 }
 
 }  // namespace

@@ -156,6 +156,58 @@ TEST(SampleSource, AShareOfTheCropsIsCentredOnARandomClass) {
   }
 }
 
+/// The third of these cases alone has class 2.
+struct RareClass : Scene {
+  explicit RareClass(const std::string& name) : Scene(name) {
+    write_dataset(3);
+    for (const int i : {0, 1}) {
+      Volume label = Scene::make_label();
+      for (std::int64_t v = 0; v < label.voxels.count(); ++v)
+        if (label.voxels.as<std::int32_t>()[v] == 2) label.voxels.as<std::int32_t>()[v] = 0;
+      write_volume(this->label(i), label, DiskType::kU8);
+    }
+    prepare_dataset({.dataset = data(), .work = work(), .spacing = "keep"}, progress);
+    dataset = read_prepared(work());
+  }
+  PreparedDataset dataset;
+};
+
+TEST(SampleSource, CropsOfTheSetSeeARareClassAsOftenAsACommonOne) {
+  const RareClass scene("source_rare");
+  constexpr std::int64_t kSamples = 900;
+  for (const CropsOn rule : {CropsOn::kCase, CropsOn::kSet}) {
+    SamplingOptions options = plain({1, 1, 1});
+    options.foreground = 0.8, options.crops = rule;
+    const SampleSource source(scene.dataset, {0, 1, 2}, options);
+    std::vector<std::int64_t> drawn(3, 0);
+    for (std::int64_t step = 0; step < kSamples; ++step) {
+      const Sample s = source.batch(step, 1).front();
+      ++drawn[static_cast<std::size_t>(s.drawn_on)];
+      if (s.drawn_on > 0) {
+        EXPECT_EQ(filled(source, {s}, input::Labels{}).as<std::int32_t>()[0], s.drawn_on);
+      }
+    }
+    EXPECT_EQ(source.drawn_on(kSamples), drawn);
+    const double rare = rule == CropsOn::kSet ? 0.4 : 0.8 / 6;  // one of two classes; in one of three cases, one of two
+    EXPECT_NEAR(static_cast<double>(drawn[2]) / kSamples, rare, 0.05);
+    EXPECT_NEAR(static_cast<double>(drawn[0]) / kSamples, 0.2, 0.05);
+  }
+}
+
+TEST(SampleSource, CropsOfTheSetLeaveWhatIsNotDrawnOnAClassToTheCaseInTurn) {
+  const RareClass scene("source_turn");
+  SamplingOptions options = plain({2, 2, 2});
+  options.foreground = 0;
+  const SampleSource by_case(scene.dataset, {0, 1, 2}, options);
+  options.crops = CropsOn::kSet;
+  const SampleSource of_set(scene.dataset, {0, 1, 2}, options);
+  for (std::int64_t step = 0; step < 30; ++step) {
+    const Sample a = by_case.batch(step, 1).front(), b = of_set.batch(step, 1).front();
+    EXPECT_EQ(a.item, b.item);
+    EXPECT_EQ(a.begin, b.begin);
+  }
+}
+
 TEST(SampleSource, VoxelsOfAClassThatAreNoRowsOfThreeWholeNumbersAreRefused) {
   const Volumes volumes("source_other_voxels");
   for (const Tensor& wrong : {Tensor(DType::kU8, {5, 3}), Tensor(DType::kI32, {15}), Tensor(DType::kI32, {5, 2})}) {

@@ -78,14 +78,20 @@ TEST(AnnotatedScores, AClassThatNobodyContouredHasNoScoreInThatCase) {
   EXPECT_EQ(report.classes[0].annotated, 2u);
   EXPECT_EQ(report.classes[1].annotated, 1u);
   EXPECT_EQ(report.classes[1].means[0], 1) << "case 1 alone";
+  EXPECT_EQ(report.classes[1].all_means[0], 0.5) << "as if it were known of case 0, where it was not found";
+  EXPECT_EQ(report.classes[0].all_means, report.classes[0].means);
+  EXPECT_LT(report.all_means[0], report.means[0]);
   EXPECT_EQ(report.classes[2].annotated, 1u) << "a region needs all its classes";
   EXPECT_TRUE(std::isnan(report.cases[0].scores.classes.at(2).scores.at("Dice")));
   const auto json = to_json(report);
   EXPECT_EQ(json.at("classes").at(1).at("annotated"), 1);
   EXPECT_EQ(json.at("classes").at(1).at("n").at("dice"), 1);
+  EXPECT_EQ(json.at("classes").at(1).at("all_cases").at("dice"), 0.5);
+  EXPECT_EQ(json.at("all_cases").at("mean_dice"), report.all_means[0]);
   EXPECT_TRUE(json.at("cases").at(0).at("dice").at(1).is_null());
   EXPECT_THAT(json.at("rule").get<std::string>(), HasSubstr("not annotated"));
   EXPECT_THAT(to_text(report), HasSubstr("1.000 (1)"));
+  EXPECT_THAT(to_text(report), HasSubstr("mean, all cases"));
   const std::string summary = Scene::bytes_of(scene.options.summary);
   EXPECT_THAT(summary, HasSubstr("\"n_ref\": NaN")) << "nothing is known of it";
 }
