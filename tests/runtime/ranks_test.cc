@@ -22,6 +22,7 @@ std::vector<RankOutcome> train_over(int ranks, const SceneOptions& options,
 void expect_bytes_of_one(const RankOutcome& rank, const RankOutcome& one) {
   EXPECT_EQ(first_difference(rank.gradients, one.gradients), "");
   EXPECT_EQ(first_difference(rank.parameters, one.parameters), "");
+  EXPECT_EQ(first_difference(rank.averages, one.averages), "");
   EXPECT_EQ(first_difference(rank.optimizer, one.optimizer), "");
   EXPECT_EQ(rank.losses, one.losses);
 }
