@@ -24,7 +24,13 @@ struct UNetConfig {
   bool deconvolution = true;  // false: nearest up-sampling
   LossKind loss = LossKind::kDiceCE;
   Pooling pool = Pooling::kSame;
+  bool deep_supervision = false;  // in training also losses of coarser decoder levels, see supervised_levels()
 };
+
+/// Returns the weights of the losses of decoder levels 0 (full resolution), 1, ...: 1, 1/2, 1/4, ... divided by their
+/// sum. The coarsest decoder level has none, so that depth 4 gives {2/3, 1/3} and a depth of 3 or less {1}.
+/// Source: _build_loss of nnUNetTrainer, nnU-Net 2.5 (weight 0 for the lowest resolution)
+std::vector<double> supervised_levels(int depth);
 
 /// Builds a graph with the inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32;
 /// outputs "logits" (f32) and "loss" (f64); 2 or 3 spatial axes. Errors: kConfig for impossible sizes or settings.

@@ -87,7 +87,8 @@ ModelSpec model_spec_from_json(const nlohmann::json& json, const ModelTable& mod
   const std::string broken = "[checkpoint] its description of the model is broken: ";
   try {
     ModelSpec spec = usual_spec(model_named(models, json.at("model").get<std::string>()));
-    for (const ConfigField& row : spec.model->fields) row.set(spec.config, value_of(json.at(row.name)));
+    for (const ConfigField& row : spec.model->fields)
+      if (!row.newer || json.contains(row.name)) row.set(spec.config, value_of(json.at(row.name)));
     spec.precision = precision_from_name(json.at("precision").get<std::string>());
     spec.cut.mesh.partition = partition_from_text(json.at("partition").get<std::string>(), spec.spatial_axes() + 2);
     spec.cut.mesh.replicas = json.at("replicas");

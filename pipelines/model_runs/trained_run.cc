@@ -121,6 +121,8 @@ std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budge
   if (transport != nullptr) require_core_per_rank(*transport, run.spec.cut.mesh);
   const Target target{.workers = pool.workers(), .ranks = transport != nullptr ? transport->place() : Ranks()};
   auto session = std::make_unique<Session>(op_table(), lowering_of(run.spec, budget, target), pool, transport);
+  const Graph graph = build_graph(run.spec, small_extents(run.spec), Phase::kPredict, run.spec.precision);
+  std::erase_if(run.parameters, [&](const auto& one) { return graph.find(one.first) == kNoValue; });  // losses' heads
   session->parameters() = std::move(run.parameters);
   return session;
 }
