@@ -31,8 +31,17 @@ struct Labels {
   static constexpr const char* kName = "labels";
   std::int64_t classes = 0;
   std::int64_t ignored = -1;  // label of positions to leave out
-  static void each(auto& a, auto f) { f("classes", a.classes), f("ignored", a.ignored); }
+  int merged = 0;             // 1: label 0 also stands for the classes that an input Known leaves out of a sample
+  static void each(auto& a, auto f) { f("classes", a.classes), f("ignored", a.ignored), f("merged", a.merged); }
   friend bool operator==(const Labels&, const Labels&) = default;
+};
+
+/// (samples, classes) i32: 1 where the class was annotated in the sample, 0 where nothing is known of it. The entry of
+/// class 0 is not read: the background is what is left.
+struct Known {
+  static constexpr const char* kName = "known";
+  static void each(auto&, auto) {}
+  friend bool operator==(const Known&, const Known&) = default;
 };
 
 /// A class in [0, classes) per anchor of a pyramid's level.
@@ -65,7 +74,7 @@ struct Draw {
 
 }  // namespace input
 
-using InputInfo =
-    std::variant<input::Any, input::Image, input::Labels, input::ClassTargets, input::BoxTargets, input::Draw>;
+using InputInfo = std::variant<input::Any, input::Image, input::Labels, input::Known, input::ClassTargets,
+                               input::BoxTargets, input::Draw>;
 
 }  // namespace voxshard

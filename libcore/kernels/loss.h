@@ -18,6 +18,14 @@
 // I_c) + .7 (Y_c - I_c) + e) The loss is the mean over groups. Source: the coefficients of tensorflow/tpu,
 // models/official/unet3d/metrics.py, each subtracted from its value for a perfect prediction; dice_ce is voxshard's
 // own.
+//
+// Marginal losses (Shi et al. 2020, arXiv 2007.03868): with known (N, C), where known_nc is 0 when class c was not
+// annotated in sample n, q takes the place of p: q_0 = p_0 + the p_c that are not known, q_c = 0 for these, and a label
+// that is not known counts as 0. The background is always known. A group's row of sums then goes on with K_c, the
+// voxels (ignored ones too) of its samples in which c is known, and the loss runs over the classes with K_c > 0 (a
+// mean over classes has that many). When all are known, every number is that of the plain loss; when none is, the
+// loss and its gradient are 0.
+//   example: 3 classes, p = {.2, .3, .5}, known {1, 1, 0} -> q = {.7, .3, 0}
 #pragma once
 
 #include <vector>
@@ -43,6 +51,8 @@ struct LossSpec {
   double d_loss = 1;                 // gradient of the trained value with respect to this loss
   double smoothing = 0;              // label smoothing of cross-entropy, 0 to below 1
   std::vector<double> weights = {};  // of classes in cross-entropy; empty: 1 each
+  // (N, classes) i32 of the known classes; null: all. Neither smoothing nor weights beside it.
+  const TensorView* known = nullptr;
 
   double weight_of(std::size_t label) const { return weights.empty() ? 1 : weights[label]; }
   bool is_plain() const { return smoothing == 0 && weights.empty(); }

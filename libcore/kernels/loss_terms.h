@@ -23,7 +23,22 @@ struct LossTerms {
 };
 
 /// The number of sums of a group (loss.h).
-constexpr std::int64_t sums_per_group(std::int64_t classes) { return 3 * classes + 2; }
+///   marginal  with the counts of known classes
+constexpr std::int64_t sums_per_group(std::int64_t classes, bool marginal = false) {
+  return (marginal ? 4 : 3) * classes + 2;
+}
+
+/// Returns for each class the one that its probability and its labels count for in a sample: itself, or the background
+/// where it is not known.
+inline std::vector<std::int64_t> scored_as(const LossSpec& spec, std::int64_t sample) {
+  std::vector<std::int64_t> as(static_cast<std::size_t>(spec.classes));
+  std::iota(as.begin(), as.end(), 0);
+  if (spec.known == nullptr) return as;
+  const std::int64_t row = (sample - spec.known->box.begin[0]) * spec.known->strides[0];
+  for (std::int64_t& c : as)
+    if (load(*spec.known, row + c) == 0) c = 0;
+  return as;
+}
 
 /// The sums of one group (loss.h).
 struct GroupSums {
@@ -131,20 +146,42 @@ inline constexpr std::array<void (*)(const GroupSums&, LossTerms&), std::size(kL
 
 }  // namespace loss_kind
 
-/// Value and derivatives for the sums {I, P, Y, CE, count} of one group (loss.h), 3 C + 2 numbers.
-inline LossTerms loss_terms(const double* sums, const LossSpec& spec) {
+/// Returns the classes that the loss of a group runs over: the background and those that are known in some sample.
+inline std::vector<std::size_t> classes_of_loss(std::span<const double> sums, std::size_t classes) {
+  std::vector<std::size_t> over;
+  for (std::size_t c = 0; c < classes; ++c)
+    if (c == 0 || sums.size() == 3 * classes + 2 || sums[3 * classes + 2 + c] > 0) over.push_back(c);
+  return over;
+}
+
+/// Value and derivatives for the sums {I, P, Y, CE, count, K} of one group (loss.h); K may be left out.
+inline LossTerms loss_terms(std::span<const double> sums, const LossSpec& spec) {
   const auto classes = static_cast<std::size_t>(spec.classes);
   LossTerms terms{0, std::vector<double>(classes, 0.0), std::vector<double>(classes, 0.0), 0};
-  loss_kind::kRows[static_cast<std::size_t>(spec.kind)]({.inter = {sums, classes},
-                                                         .prob = {sums + classes, classes},
-                                                         .truth = {sums + 2 * classes, classes},
+  const std::vector<std::size_t> over = classes_of_loss(sums, classes);
+  if (over.size() == 1 && classes > 1) return terms;  // no class is known: nothing can be wrong
+  std::vector<double> inter, prob, truth;
+  for (const std::size_t c : over) {
+    inter.push_back(sums[c]);
+    prob.push_back(sums[classes + c]);
+    truth.push_back(sums[2 * classes + c]);
+  }
+  LossTerms known{0, std::vector<double>(over.size(), 0.0), std::vector<double>(over.size(), 0.0), 0};
+  loss_kind::kRows[static_cast<std::size_t>(spec.kind)]({.inter = inter,
+                                                         .prob = prob,
+                                                         .truth = truth,
                                                          .cross_entropy = sums[3 * classes],
                                                          .count = sums[3 * classes + 1]},
-                                                        terms);
+                                                        known);
+  terms.value = known.value, terms.d_cross_entropy = known.d_cross_entropy;
+  for (std::size_t k = 0; k < over.size(); ++k) {
+    terms.d_intersection[over[k]] = known.d_intersection[k];
+    terms.d_probability[over[k]] = known.d_probability[k];
+  }
   return terms;
 }
 
-/// The sums of group g as 3 C + 2 doubles.
+/// The sums of group g, as many as a row has.
 inline std::vector<double> group_sums(const TensorView& sums, std::int64_t g) {
   std::vector<double> row;
   for (std::int64_t j = 0; j < sums.extent()[1]; ++j)

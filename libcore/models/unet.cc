@@ -33,6 +33,14 @@ const std::vector<ConfigField>& unet_fields() {
                                 .names = {"same", "valid"},
                                 .shapes = false}),
       field(
+          &UNetConfig::marginal,
+          {.name = "unannotated",
+           .help = "Where some classes of a case were not annotated. ignore: its background is not trained on; merge: "
+                   "it is, and stands for these classes too (marginal loss)",
+           .words = {{"ignore", false}, {"merge", true}},
+           .shapes = false,
+           .newer = true}),
+      field(
           &UNetConfig::deep_supervision,
           {.name = "deep_supervision",
            .help = "In training also losses of coarser decoder levels, weights halved from level to level: they teach "
@@ -136,7 +144,15 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
   const ValueId logits = levels[0];
   graph.outputs["logits"] = logits;
   if (!options.has_loss()) return graph;
-  const ValueId y = b.input("labels", {DType::kI32, labels}, input::Labels{.classes = config.classes});
+  const bool marginal = config.marginal && options.training;
+  const ValueId y =
+      b.input("labels", {DType::kI32, labels}, input::Labels{.classes = config.classes, .merged = marginal ? 1 : 0});
+  std::vector<ValueId> known;
+  if (marginal) known = {b.input("known", {DType::kI32, {options.batch, config.classes}}, input::Known{})};
+  const auto with_known = [&](std::vector<ValueId> inputs) {
+    inputs.insert(inputs.end(), known.begin(), known.end());
+    return inputs;
+  };
   const SegmentationAttrs attrs{.loss = config.loss,
                                 .groups = is_per_sample(config.loss) ? options.batch : options.loss_replicas,
                                 .batch = options.batch,
@@ -145,9 +161,9 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
   for (std::size_t d = 0; d < levels.size(); ++d) {
     const std::string name = d == 0 ? "loss" : "loss/level" + std::to_string(d);
     const ValueId labels_here = d == 0 ? y : labels_like(b, y, levels[d], static_cast<int>(d));
-    const ValueId sums = b.op("segmentation_sums", {levels[d], labels_here}, attrs, name + "/sums");
+    const ValueId sums = b.op("segmentation_sums", with_known({levels[d], labels_here}), attrs, name + "/sums");
     if (options.evaluating) graph.outputs["labels"] = y, graph.outputs["loss_sums"] = sums;
-    ValueId loss = b.op("segmentation_loss", {sums, levels[d], labels_here}, attrs, name);
+    ValueId loss = b.op("segmentation_loss", with_known({sums, levels[d], labels_here}), attrs, name);
     if (levels.size() > 1) loss = b.op("scale", {loss}, ScaleAttrs{.by = weights[d]}, name + "/weighted");
     total = total == kNoValue ? loss : b.op("add", {total, loss}, {}, name + "/total");
   }

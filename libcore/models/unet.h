@@ -24,6 +24,9 @@ struct UNetConfig {
   bool deconvolution = true;  // false: nearest up-sampling
   LossKind loss = LossKind::kDiceCE;
   Pooling pool = Pooling::kSame;
+  // In samples in which not every class was annotated: false: their background is ignored; true: the training loss is
+  // marginal (kernels/loss.h), so that background also stands for the classes that were not.
+  bool marginal = false;
   bool deep_supervision = false;  // in training also losses of coarser decoder levels, see supervised_levels()
 };
 
@@ -32,7 +35,8 @@ struct UNetConfig {
 /// Source: _build_loss of nnUNetTrainer, nnU-Net 2.5 (weight 0 for the lowest resolution)
 std::vector<double> supervised_levels(int depth);
 
-/// Builds a graph with the inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32;
+/// Builds a graph with the inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32 and,
+/// where the loss is marginal, "known" (N, classes) i32 (an evaluation ignores the background in their place);
 /// outputs "logits" (f32) and "loss" (f64); 2 or 3 spatial axes. Errors: kConfig for impossible sizes or settings.
 Graph build_unet(const UNetConfig& config, const GraphOptions& options, const OpTable& ops);
 

@@ -4,6 +4,8 @@
 //   segmentation_sums {logits, labels} loss -> (G, 3C + 2)     segmentation_loss {sums, logits, labels} dtype -> (1)
 //   segmentation_grad {logits, labels, sums, d_loss} dtype -> d_logits (in `dtype`, the type that the backward pass
 //   multiplies in)
+//
+// Each may have one more input, known (N, C) i32: the loss is then marginal and its sums are (G, 4C + 2).
 #include "libcore/kernels/loss_terms.h"
 
 #include <cmath>
@@ -41,32 +43,73 @@ const SegmentationAttrs& checked(const Attributes& given, const TensorType& logi
   return attrs;
 }
 
+/// Checks the number of inputs and the one of known classes, which may follow `plain` others; returns the type of the
+/// sums.
+TensorType checked_known(const SegmentationAttrs& attrs, const TensorType& logits, std::span<const TensorType> in,
+                         std::size_t plain, const std::string& expected) {
+  require(in.size() == plain || in.size() == plain + 1,
+          "expected " + expected + ", and known classes where it has them");
+  const bool marginal = in.size() > plain;
+  const TensorType known{DType::kI32, {logits.shape[0], logits.shape.back()}};
+  require(!marginal || in[plain] == known, "expected known classes " + to_string(known) + ", got " +
+                                               (marginal ? to_string(in[plain]) : std::string("none")));
+  require(!marginal || (attrs.smoothing == 0 && attrs.weights.empty()),
+          "expected neither smoothing nor weights beside known classes");
+  return {DType::kF64, {attrs.groups, sums_per_group(logits.shape.back(), marginal)}};
+}
+
 TensorType infer_segmentation_sums(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() == 2, "expected logits and labels");
-  return {DType::kF64, {checked(attrs, in[0], in[1]).groups, sums_per_group(in[0].shape.back())}};
+  const char* expected = "logits and labels";
+  require(in.size() >= 2, std::string("expected ") + expected);
+  return checked_known(checked(attrs, in[0], in[1]), in[0], in, 2, expected);
 }
 
 TensorType infer_loss(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() == 3, "expected sums, logits and labels");
-  checked(attrs, in[1], in[2]);
+  const char* expected = "sums, logits and labels";
+  require(in.size() >= 3, std::string("expected ") + expected);
+  require_shape(in, 0, checked_known(checked(attrs, in[1], in[2]), in[1], in, 3, expected).shape);
   return {DType::kF64, {1}};
 }
 
 TensorType infer_grad(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() == 4, "expected logits, labels, sums and d_loss");
+  const char* expected = "logits, labels, sums and d_loss";
+  require(in.size() >= 4, std::string("expected ") + expected);
+  const SegmentationAttrs& a = checked(attrs, in[0], in[1]);
+  require_shape(in, 2, checked_known(a, in[0], in, 4, expected).shape);
   require_shape(in, 3, {1});
-  return {checked(attrs, in[0], in[1]).dtype, in[0].shape};
+  return {a.dtype, in[0].shape};
+}
+
+/// The known classes of the samples that an op iterates over.
+Box known_rows(const OpContext& op, std::size_t known, const Box& iteration) {
+  Box rows = Box::whole(op.inputs[known].shape);
+  rows.set(0, iteration.begin[0], iteration.end(0));
+  return rows;
+}
+Box sums_needs(const OpContext& op, int input, const Box& iteration) {
+  return input == 2 ? known_rows(op, 2, iteration) : voxel_needs<SegmentationAttrs>(op, input, iteration);
+}
+Box grad_needs(const OpContext& op, int input, const Box& iteration) {
+  return input == 4 ? known_rows(op, 4, iteration) : voxel_needs<SegmentationAttrs>(op, input, iteration);
 }
 
 void differentiate_loss(GradientContext& g) {
-  g.d_inputs[1] = g.builder.op("segmentation_grad", {g.node.inputs[1], g.node.inputs[2], g.node.inputs[0], g.d_result},
-                               g.node.attrs, "grad/" + g.node.name);
+  const std::vector<ValueId>& in = g.node.inputs;  // sums, logits, labels, known
+  std::vector<ValueId> inputs{in[1], in[2], in[0], g.d_result};
+  inputs.insert(inputs.end(), in.begin() + 3, in.end());
+  g.d_inputs[1] = g.builder.op("segmentation_grad", inputs, g.node.attrs, "grad/" + g.node.name);
+}
+
+/// The spec of a call whose input `at`, where it has one, is the known classes.
+LossSpec with_known(LossSpec spec, const KernelCall& call, std::size_t at) {
+  if (call.inputs.size() > at) spec.known = &call.inputs[at];
+  return spec;
 }
 
 std::unique_ptr<Kernel> segmentation_sums_kernel(const OpContext& op, KernelSet set) {
   return std::make_unique<FunctionKernel>(
       [fn = segmentation_kernels(set).sums, spec = spec_of(op, 0)](const KernelCall& c) {
-        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output, spec);
+        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output, with_known(spec, c, 2));
       });
 }
 
@@ -78,7 +121,7 @@ std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
 std::unique_ptr<Kernel> grad_kernel(const OpContext& op, KernelSet set) {
   return std::make_unique<FunctionKernel>(
       [fn = segmentation_kernels(set).grad, given = spec_of(op, 0)](const KernelCall& c) {
-        LossSpec spec = given;
+        LossSpec spec = with_known(given, c, 4);
         spec.d_loss = load(c.inputs[3], 0);
         fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
       });
@@ -109,7 +152,7 @@ void add_loss_ops(OpTable& table) {
              .driver = 0,
              .attributes = SegmentationAttrs{},
              .infer = infer_segmentation_sums,
-             .needed = voxel_needs<SegmentationAttrs>,
+             .needed = sums_needs,
              .adds_to = adds_to_groups<SegmentationAttrs>,
              .kernel = segmentation_sums_kernel,
              .addend = [](std::span<const double> rms) { return 1 + rms[0]; },
@@ -126,7 +169,7 @@ void add_loss_ops(OpTable& table) {
              .scalar = 3,
              .attributes = SegmentationAttrs{},
              .infer = infer_grad,
-             .needed = voxel_needs<SegmentationAttrs>,
+             .needed = grad_needs,
              .kernel = grad_kernel,
              .sample = {.memory = grad_sample, .channels = {2, 4, 16}}});
 }

@@ -48,6 +48,12 @@ class Propagation {
  private:
   using Kind = LayoutReason::Kind;
 
+  /// True for inputs that every core reads whole: one that is not per sample, or one with numbers of samples but
+  /// without the spatial axes that the mesh cuts.
+  bool is_whole(const Shape& input) const {
+    return input.axes() == 1 || (input.axes() == 2 && mesh_.partition.axes() > 2);
+  }
+
   const Layout& of(ValueId id) const { return all_.layouts[static_cast<std::size_t>(id)]; }
   bool is_placed(ValueId id) const { return all_.reasons[static_cast<std::size_t>(id)].kind == Kind::kPlaced; }
 
@@ -56,7 +62,7 @@ class Propagation {
     if (node.role == Role::kParameter || node.role == Role::kState) return {};
     const bool follows = node.follows != kNoValue && !of(node.follows).replicated;
     if (node.role == Role::kInput) {
-      if (node.type.shape.axes() == 1) return {};  // not per sample: every core reads it
+      if (is_whole(node.type.shape)) return {};
       if (cut_.placement_of(node.name) != nullptr) return {Kind::kPlaced};
       return follows ? LayoutReason{Kind::kFollows, node.follows} : LayoutReason{Kind::kInput};
     }

@@ -108,7 +108,7 @@ Interval samples_of(const Program& program, const Ranks& place) {
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const Node& node = program.graph.node(id);
     if (node.role != Role::kInput || std::holds_alternative<input::Labels>(node.input) ||
-        std::holds_alternative<input::Draw>(node.input))
+        std::holds_alternative<input::Known>(node.input) || std::holds_alternative<input::Draw>(node.input))
       continue;
     const std::vector<Box>& own = program.values[id].own;
     for (std::int64_t core = place.first(cores); core < place.end(cores); ++core) {

@@ -41,6 +41,12 @@ TEST_P(EveryGrid, EqualsTheUncutModelInBf16) {
   expect_equal(unet_options({.base_filters = 4}, GetParam().extents, GetParam().partition, DType::kBF16));
 }
 
+TEST_P(EveryGrid, EqualsTheUncutModelWithAMarginalLoss) {
+  for (const DType dtype : {DType::kF32, DType::kBF16})
+    expect_equal(unet_options({.base_filters = 4, .classes = 5, .marginal = true}, GetParam().extents,
+                              GetParam().partition, dtype));
+}
+
 INSTANTIATE_TEST_SUITE_P(Grids, EveryGrid,
                          testing::Values(Case{{1, 16, 16, 24}, "1x1x1x1x1"}, Case{{1, 16, 16, 24}, "1x2x1x1x1"},
                                          Case{{1, 16, 16, 24}, "1x2x2x2x1"}, Case{{1, 24, 16, 16}, "1x8x1x1x1"},
@@ -86,8 +92,9 @@ class EveryGridOfSupervisedLevels : public testing::TestWithParam<Case> {};
 
 TEST_P(EveryGridOfSupervisedLevels, EqualsTheUncutModel) {
   for (const DType dtype : {DType::kF32, DType::kBF16})
-    expect_equal(unet_options({.base_filters = 4, .depth = 4, .deep_supervision = true}, GetParam().extents,
-                              GetParam().partition, dtype));
+    for (const bool marginal : {false, true})
+      expect_equal(unet_options({.base_filters = 4, .depth = 4, .marginal = marginal, .deep_supervision = true},
+                                GetParam().extents, GetParam().partition, dtype));
 }
 
 INSTANTIATE_TEST_SUITE_P(Grids, EveryGridOfSupervisedLevels,

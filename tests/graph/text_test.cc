@@ -56,10 +56,14 @@ TEST(GraphText, InputsSayWhatTheyHold) {
       "%0 x = input image : f32[1x4x4x2]\n"
       "%1 y = input labels classes=3 : i32[1x4x4x1]\n"
       "%2 c = input class_targets level=3 classes=2 ignored=-7 : i32[1x1x1x9]\n"
-      "%3 b = input box_targets level=3 : f32[1x1x1x36]\n";
+      "%3 b = input box_targets level=3 : f32[1x1x1x36]\n"
+      "%4 l = input labels classes=3 merged=1 : i32[1x4x4x1]\n"
+      "%5 k = input known : i32[1x3]\n";
   const Graph graph = parsed(text);
   EXPECT_EQ(graph.node(1).input, InputInfo(input::Labels{.classes = 3, .ignored = -1}));
   EXPECT_EQ(graph.node(2).input, InputInfo(input::ClassTargets{.level = 3, .classes = 2, .ignored = -7}));
+  EXPECT_EQ(graph.node(4).input, InputInfo(input::Labels{.classes = 3, .merged = 1}));
+  EXPECT_EQ(graph.node(5).input, InputInfo(input::Known{}));
   EXPECT_EQ(to_text(graph), text);
 }
 
@@ -191,8 +195,12 @@ Graph random_graph(std::uint64_t seed) {
   labels[labels.axes() - 1] = 1;
   const ValueId y = b.input("labels", {DType::kI32, labels});
   const SegmentationAttrs loss{.loss = kLosses[below(std::size(kLosses))], .batch = labels[0], .dtype = dtype};
-  const ValueId sums = b.op("segmentation_sums", {x, y}, loss, "loss/sums");
-  graph.outputs["loss"] = b.op("segmentation_loss", {sums, x, y}, loss, "loss");
+  std::vector<ValueId> compared = {x, y};
+  if (below(2) == 1)
+    compared.push_back(b.input("known", {DType::kI32, {labels[0], b.type(x).shape.back()}}, input::Known{}));
+  const ValueId sums = b.op("segmentation_sums", compared, loss, "loss/sums");
+  compared.insert(compared.begin(), sums);
+  graph.outputs["loss"] = b.op("segmentation_loss", compared, loss, "loss");
   differentiate(b, graph.outputs["loss"]);
   return graph;
 }

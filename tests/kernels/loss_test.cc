@@ -1,38 +1,14 @@
 // Segmentation losses: hand-sized numbers, gradients of all kinds by central differences, fast = reference.
 #include "libcore/kernels/loss.h"
 
-#include "tests/kernels/support.h"
+#include "tests/kernels/loss_scene.h"
 
 namespace voxshard {
 namespace {
 
 using namespace test;
 
-const std::uint64_t kLossSeed = printed_seed("kernels/loss", 31);
-
-struct LossScene {
-  Place logits, labels;
-  LossSpec spec;
-  Tensor sums, loss;
-
-  LossScene(LossKind kind, DType type, Shape shape, std::int64_t groups, std::int64_t margin = 0)
-      : spec{.kind = kind, .classes = shape.back(), .groups = groups, .batch = shape[0]},
-        sums(DType::kF64, {groups, 3 * shape.back() + 2}),
-        loss(DType::kF64, {1}) {
-    logits = random(type, Box::whole(shape), kLossSeed, margin);
-    const std::int64_t classes = shape.back();
-    shape[4] = 1;
-    labels = place(DType::kI32, Box::whole(shape), margin);
-    fill(labels.view, [=](const Dims& at) {  // -1 is ignored
-      return static_cast<double>(rng_below({.seed = kLossSeed, .stream = 9}, index_of(at), classes + 1) - 1);
-    });
-  }
-  double reference_loss() {
-    reference::segmentation.sums(logits.view, labels.view, sums.view(), spec);
-    reference::segmentation.loss(sums.view(), loss.view(), spec);
-    return loss.as<double>()[0];
-  }
-};
+const std::uint64_t kSeedOfLosses = printed_seed("kernels/loss", kLossSeed);
 
 TEST(Loss, EqualLogitsByHand) {
   for (bool fast : {false, true}) {
@@ -83,24 +59,7 @@ TEST(Loss, FastEqualsReference) {
           for (std::int64_t groups : {1, 2}) {
             LossScene s(kind, type, {2, 2, 3, width, classes}, groups, 1);
             const std::string what = std::to_string(classes) + " classes, width " + std::to_string(width);
-            s.reference_loss();
-            Tensor sums(DType::kF64, s.sums.shape());
-            fast::segmentation.sums(s.logits.view, s.labels.view, sums.view(), s.spec);
-            expect_close(s.sums.view(), sums.view(), 1e-6, "sums " + what);
-            Place fast = place(type, s.logits.view.box, 1), slow = place(type, s.logits.view.box);
-            reference::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), slow.view, s.spec);
-            fast::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), fast.view, s.spec);
-            Place wide = place(DType::kF64, slow.view.box);
-            copy(slow.view, wide.view);
-            double largest = 0;
-            for (std::int64_t i = 0; i < wide.memory.count(); ++i)
-              largest = std::max(largest, std::abs(wide.memory.as<double>()[i]));
-            expect_close(slow.view, fast.view, (type == DType::kBF16 ? 0x1p-8 : 1e-5) * largest, "gradient " + what);
-            Box block = s.logits.view.box;
-            block.set(3, width / 3, width);
-            Place part = place(type, block);
-            fast::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), part.view, s.spec);
-            expect_same_bits(fast.view.sub(block), part.view, "block of the gradient " + what);
+            s.expect_fast_equals_reference(what);
             if (HasFailure()) return;
           }
 }

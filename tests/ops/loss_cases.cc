@@ -1,5 +1,5 @@
 // Segmentation losses: local sums, value, gradient, for each kind and for groups of samples; some labels are ignored
-// (-1).
+// (-1), and in the marginal losses some classes are not known.
 #include "libcore/kernels/loss.h"
 
 #include "tests/ops/op_cases.h"
@@ -43,6 +43,33 @@ std::vector<OpCase> loss_cases() {
         return b.op("segmentation_grad", {in[0], in[1], sums, in[2]}, attrs, "result");
       };
       cases.push_back(gradient);
+      const OpInput known = cut_input({2, classes}, Values::kArgmax, DType::kI32, 2);
+      OpCase marginal{.op = "segmentation_loss",
+                      .label = label + ", marginal",
+                      .inputs = {x, y, known},
+                      .tolerance = 1e-6,
+                      .set_tolerance = 1e-5};
+      marginal.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
+        const ValueId sums = b.op("segmentation_sums", {in[0], in[1], in[2]}, attrs, "sums");
+        return b.op("segmentation_loss", {sums, in[0], in[1], in[2]}, attrs, "result");
+      };
+      cases.push_back(marginal);
+      OpCase marginal_gradient{.op = "segmentation_grad",
+                               .label = label + ", marginal",
+                               .inputs = {x, y, d_loss, known},
+                               .tolerance = 1e-5,
+                               .set_tolerance = 1e-5};
+      marginal_gradient.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
+        const ValueId sums = b.op("segmentation_sums", {in[0], in[1], in[3]}, attrs, "sums");
+        return b.op("segmentation_grad", {in[0], in[1], sums, in[2], in[3]}, attrs, "result");
+      };
+      cases.push_back(marginal_gradient);
+      cases.push_back({.op = "segmentation_sums",
+                       .label = label + ", marginal",
+                       .inputs = {x, y, known},
+                       .attrs = attrs,
+                       .tolerance = 1e-6,
+                       .set_tolerance = 1e-5});
       cases.push_back({.op = "segmentation_grad",
                        .label = label + ", given sums",
                        .inputs = {x, y, parameter({groups, 3 * classes + 2}, Values::kPositive, DType::kF64), d_loss},

@@ -1,5 +1,6 @@
 // The segmentation losses against PyTorch's autograd, uncut on the reference kernels and cut on the fast ones. The
-// numbers and how they were made: loss_reference.json, make_loss_reference.py.
+// numbers and how they were made: loss_reference.json, make_loss_reference.py; those of the marginal losses, by their
+// definition and a complex step: marginal_reference.json, make_marginal_reference.py.
 #include "libcore/kernels/loss.h"
 
 #include <gtest/gtest.h>
@@ -27,8 +28,9 @@ struct Computed {
 /// The settings of one case of the file.
 struct Asked {
   SegmentationAttrs attrs;
-  bool absent;     // the last class is absent from the first sample
-  double lowered;  // the amount by which the logits of that class are lowered there
+  bool absent;                // the last class is absent from the first sample
+  double lowered;             // the amount by which the logits of that class are lowered there
+  std::vector<double> known;  // rows of the known classes; empty: the loss is not marginal
 };
 
 Asked asked_by(const nlohmann::json& all, const nlohmann::json& expected) {
@@ -40,7 +42,8 @@ Asked asked_by(const nlohmann::json& all, const nlohmann::json& expected) {
                     .smoothing = expected.value("smoothing", 0.0),
                     .weights = expected.value("weights", std::vector<double>{})},
           .absent = expected.at("absent"),
-          .lowered = expected.at("lowered")};
+          .lowered = expected.at("lowered"),
+          .known = expected.value("known", std::vector<double>{})};
 }
 
 /// Returns the loss of `logits`, which are x + 0 so that they have a gradient, and that gradient.
@@ -57,8 +60,11 @@ Computed loss_and_gradient(const nlohmann::json& all, const Asked& asked, DType 
   const ValueId z = b.op("conv", {x, kernel}, ConvAttrs{.window = one, .dtype = dtype}, "logits");
   SegmentationAttrs attrs = asked.attrs;
   attrs.dtype = dtype;
-  const ValueId sums = b.op("segmentation_sums", {z, y}, attrs, "sums");
-  graph.outputs["loss"] = b.op("segmentation_loss", {sums, z, y}, attrs, "loss");
+  std::vector<ValueId> compared = {z, y};
+  if (!asked.known.empty()) compared.push_back(b.input("known", {DType::kI32, {batch, classes}}));
+  const ValueId sums = b.op("segmentation_sums", compared, attrs, "sums");
+  compared.insert(compared.begin(), sums);
+  graph.outputs["loss"] = b.op("segmentation_loss", compared, attrs, "loss");
   differentiate(b, graph.outputs["loss"]);
   const auto found = std::ranges::find_if(graph.nodes(), [](const Node& n) { return n.op == "segmentation_grad"; });
   graph.outputs["d_logits"] = static_cast<ValueId>(found - graph.nodes().begin());
@@ -88,15 +94,14 @@ Computed loss_and_gradient(const nlohmann::json& all, const Asked& asked, DType 
     const auto label = static_cast<std::int64_t>(rng_below({seed, rng_stream("labels")}, i, classes));
     return static_cast<double>(asked.absent && i < voxels ? std::min(label, classes - 2) : label);
   });
+  if (!asked.known.empty()) feed("known", [&](std::uint64_t i) { return asked.known.at(i); });
   cores.run();
   return {load(cores.replicated(graph.outputs.at("loss")), 0), cores.gather(graph.outputs.at("d_logits"))};
 }
 
-class LossAgainstPyTorch : public testing::TestWithParam<int> {};
-
-TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
-  const auto all = stored_reference("loss_reference.json");
-  const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
+void expect_agreement(const std::string& file, int at) {
+  const auto all = stored_reference(file);
+  const auto expected = all.at("cases").at(static_cast<std::size_t>(at));
   const Asked asked = asked_by(all, expected);
   double largest = 0;
   for (const double g : expected.at("gradient")) largest = std::max(largest, std::abs(g));
@@ -124,14 +129,24 @@ TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
   }
 }
 
+class LossAgainstPyTorch : public testing::TestWithParam<int> {};
+TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) { expect_agreement("loss_reference.json", GetParam()); }
 INSTANTIATE_TEST_SUITE_P(AllKinds, LossAgainstPyTorch, testing::Range(0, 22));
 
+class MarginalLossByDefinition : public testing::TestWithParam<int> {};
+TEST_P(MarginalLossByDefinition, ValueAndGradientAgreeCutAndUncut) {
+  expect_agreement("marginal_reference.json", GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(AllKinds, MarginalLossByDefinition, testing::Range(0, 26));
+
 TEST(LossReference, HasACaseOfEveryLoss) {
-  std::set<std::string> found;
-  const auto all = stored_reference("loss_reference.json");
-  for (const auto& one : all.at("cases")) found.insert(one.at("loss"));
-  EXPECT_EQ(found, std::set<std::string>(std::begin(kLossNames), std::end(kLossNames)));
-  EXPECT_EQ(all.at("cases").size(), 22u) << "each of them is a test";
+  for (const auto& [file, cases] : {std::pair("loss_reference.json", 22u), std::pair("marginal_reference.json", 26u)}) {
+    std::set<std::string> found;
+    const auto all = stored_reference(file);
+    for (const auto& one : all.at("cases")) found.insert(one.at("loss"));
+    EXPECT_EQ(found, std::set<std::string>(std::begin(kLossNames), std::end(kLossNames))) << file;
+    EXPECT_EQ(all.at("cases").size(), cases) << "each of them is a test";
+  }
 }
 
 }  // namespace

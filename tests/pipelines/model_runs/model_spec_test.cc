@@ -129,6 +129,10 @@ TEST(ModelSpec, EveryFieldIsWrittenAndWithoutOneItIsRefused) {
     for (const auto& [key, value] : json.items()) {
       nlohmann::json lacking = json;
       lacking.erase(key);
+      if (std::ranges::any_of(model->fields, [&](const ConfigField& row) { return row.newer && row.name == key; })) {
+        EXPECT_EQ(to_json(model_spec_from_json(lacking)), to_json(spec)) << key;  // the checkpoint is from before it
+        continue;
+      }
       expect_error(ErrorKind::kCheckpoint, key, [&] { model_spec_from_json(lacking); });
     }
   }
