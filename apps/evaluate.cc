@@ -43,9 +43,7 @@ RunCommand add(CLI::App& app) {
   add_memory_option(app, "--memory", options->resources.core_budget_bytes,
                     "Budget of one core, like 2GiB; a plan over it is refused before it starts")
       ->group(run);
-  app.add_option("--checkpoint", o.checkpoint, "best, last, or auto: best when there is one")
-      ->capture_default_str()
-      ->group(run);
+  add_weights_options(app, o.checkpoint, o.weights, run);
   app.add_option("--eval_steps,--eval-steps", o.steps,
                  "Batches, the data repeated as often as needed; 0: those that the data fill once")
       ->check(CLI::Range(0, 1'000'000'000))

@@ -31,8 +31,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("-o,--output", o->predict.output, joined(task_clauses(&TaskWords::outputs), "; "))->required();
   app.add_flag("--held-out", o->predict.held_out,
                "Predict only what the run was not trained on, by what the files hold, whatever they are called");
-  app.add_option("--checkpoint", o->predict.checkpoint, "best, last, or auto: best when there is one")
-      ->capture_default_str();
+  add_weights_options(app, o->predict.checkpoint, o->predict.weights);
   app.add_option("--partition", o->partition, "Another partition than that of the training");
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");
   add_memory_option(app, "--memory", o->resources.core_budget_bytes,

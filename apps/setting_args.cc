@@ -84,6 +84,17 @@ CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int6
       name, [&bytes](const std::string& text) { bytes = bytes_from_text(text); }, help);
 }
 
+void add_weights_options(CLI::App& app, std::string& checkpoint, std::string& weights, const std::string& group) {
+  for (CLI::Option* option :
+       {app.add_option("--checkpoint", checkpoint, "best, last, or auto: best when there is one"),
+        app.add_option("--weights", weights,
+                       "Of a run that keeps an average of its weights (--ema): averaged, last, or auto: those that "
+                       "validated better")}) {
+    option->capture_default_str();
+    if (!group.empty()) option->group(group);
+  }
+}
+
 void add_settings(CLI::App& app, Settings& settings) {
   for (const Settings::Entry& entry : settings.entries())
     if (app.get_option_no_throw("--" + entry.name()) == nullptr) add(app, settings, entry);

@@ -16,8 +16,9 @@ std::string report_text(const TrainReport& r, const std::string& run) {
   std::string text = std::to_string(r.steps) + " steps on " + std::to_string(r.train_cases) + " cases in " +
                      duration_text(r.seconds) + ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
-    text +=
-        ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
+    text += ", validation " + r.metric + " " + fixed_text(r.validation->score) +
+            (r.averaged ? ", of the averaged weights " + fixed_text(r.averaged->score) : "") + " (best " +
+            fixed_text(r.best_score) + (r.best_weights.empty() ? "" : ", of the " + r.best_weights + " weights") + ")";
   if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
   return text + "; run folder " + run +
          (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n") +

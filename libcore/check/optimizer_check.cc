@@ -50,11 +50,14 @@ constexpr Kind kKinds[] = {
      [](const OptimizerKernels& k, std::span<const float> g, Values& v) {
        k.adagrad(g, v.w, v.a, {.rate = kRate, .scale = v.scale, .decay = kDecay});
      }},
-    {"rmsprop", 0, [](const OptimizerKernels& k, std::span<const float> g, Values& v) {
+    {"rmsprop", 0,
+     [](const OptimizerKernels& k, std::span<const float> g, Values& v) {
        k.rmsprop(
            g, v.w, v.a, v.b,
            {.rate = kRate, .scale = v.scale, .decay = kDecay, .rho = 0.9F, .momentum = kMomentum, .epsilon = 1e-6F});
-     }}};
+     }},
+    // The weights stand for the average, and their gradient for the weights that join it.
+    {"average", 0, [](const OptimizerKernels& k, std::span<const float> g, Values& v) { k.average(g, v.w, kRate); }}};
 
 void compare_slot(Worst& worst, const std::vector<float>& found, const std::vector<float>& exact) {
   float largest = 0;

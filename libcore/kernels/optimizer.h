@@ -1,5 +1,5 @@
 // One step of an optimizer on a run of a parameter's elements, f32: w the weights, g their gradient, the rest its
-// slots.
+// slots; and of the moving average of the weights.
 #pragma once
 
 #include "libcore/kernels/kernel.h"
@@ -45,6 +45,8 @@ struct OptimizerKernels {
   /// u. Without u its momentum is 0.
   void (*rmsprop)(std::span<const float> g, std::span<float> w, std::span<float> square, std::span<float> u,
                   const RmspropStep& step);
+  /// average += rate (w - average): one step of an exponential moving average.
+  void (*average)(std::span<const float> w, std::span<float> average, float rate);
   /// Returns the sum of g g in f64, in an order that depends on the number of elements alone.
   double (*square_sum)(std::span<const float> g);
 };

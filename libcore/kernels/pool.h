@@ -2,10 +2,19 @@
 // of the global tensor: padding never wins a maximum and never counts in an average. `global` is the shape of x.
 #pragma once
 
+#include <algorithm>
+
 #include "libcore/kernels/kernel.h"
 #include "libcore/kernels/window.h"
 
 namespace voxshard {
+
+/// The voxel along one axis that stands for block `o` of `factor` voxels: the first of the upper half, as nearest-exact
+/// interpolation takes it (torch.nn.functional.interpolate, by which nnU-Net scales label maps); of a block that ends
+/// before it the last one.   example: factor 4, block 2 -> 10
+inline std::int64_t subsampled_from(std::int64_t o, std::int64_t factor, std::int64_t extent) {
+  return std::min(o * factor + factor / 2, extent - 1);
+}
 
 struct PoolKernels {
   /// y[n,o,c] = max over k of x[n, o*stride - pad_lo + k*dilation, c], clipped.
@@ -20,6 +29,8 @@ struct PoolKernels {
   void (*avg_pool_grad)(const TensorView& d_y, const TensorView& d_x, const Window& window, const Shape& global);
   /// y[o] = x[o / factor], factor per spatial axis (3 entries).
   void (*upsample_nearest)(const TensorView& x, const TensorView& y, const Dims& factor);
+  /// y[o] = x[subsampled_from(o)] per spatial axis (3 entries of `factor`). `global` is the shape of x.
+  void (*subsample)(const TensorView& x, const TensorView& y, const Dims& factor, const Shape& global);
   /// d_x[i] = sum of d_y[o] over o in [i*factor, (i+1)*factor), clipped to d_y.box.
   void (*upsample_nearest_grad)(const TensorView& d_y, const TensorView& d_x, const Dims& factor);
 };

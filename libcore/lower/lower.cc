@@ -43,7 +43,8 @@ Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Ta
   Lowered lowered{.program = partition(std::move(step), ops, cut)};
   lowered.memory = plan_memory(lowered.program, ops,
                                {.keep_all = target.keep_all, .tiled = target.tiled, .guard_bytes = target.guard_bytes});
-  lowered.bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots});
+  lowered.bytes =
+      footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .keeps_average = target.keeps_average});
   lowered.bytes.elsewhere = bytes_elsewhere(lowered.bytes, target.ranks);
   return lowered;
 }
@@ -52,8 +53,10 @@ Executable make_executable(Lowered lowered, const OpTable& ops, const Target& ta
   HostKernels kernels = bind_kernels(lowered.program, ops, target.kernels);
   plan_packed(lowered.memory, lowered.program, kernels.packed_bytes());
   Schedule schedule = schedule_of(lowered.program, ops);
-  Footprint bytes =
-      footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
+  Footprint bytes = footprint(
+      lowered.memory,
+      {.optimizer_slots = target.optimizer_slots, .keeps_average = target.keeps_average, .workers = target.workers},
+      &kernels);
   bytes.messages = 2 * message_bytes(lowered.program, schedule, target.ranks);
   bytes.elsewhere = bytes_elsewhere(bytes, target.ranks);
   return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};

@@ -22,6 +22,7 @@ struct Target {
   std::int64_t guard_bytes = 0;  // left free behind each buffer, to detect writes beyond it
   KernelSet kernels = KernelSet::kFast;
   std::int64_t optimizer_slots = 0;  // tensors that the optimizer keeps for each parameter
+  bool keeps_average = false;        // it also keeps an average of the parameters and states
   int workers = 1;                   // threads that run it here
   Ranks ranks;                       // the cores that this process hosts
 };

@@ -16,7 +16,7 @@ struct Footprint {
   // Held once per process, counted on every core.
   std::int64_t results = 0;     // replicated results: converted weights, weight gradients, statistics
   std::int64_t parameters = 0;  // parameters and states
-  std::int64_t optimizer = 0;   // the optimizer's tensors
+  std::int64_t optimizer = 0;   // the optimizer's tensors, the average of the weights
   std::int64_t packed = 0;      // added by packed weights, each alive around its layer only
 
   // Held once per process, counted on no core.
@@ -35,6 +35,7 @@ struct Footprint {
 
 struct FootprintOptions {
   std::int64_t optimizer_slots = 0;  // tensors that the optimizer keeps for each parameter
+  bool keeps_average = false;        // and one more for each parameter and state: their moving average
   int workers = 0;                   // threads, each with a workspace
 };
 

@@ -1,5 +1,7 @@
 #include "libcore/models/unet.h"
 
+#include <numeric>
+
 namespace voxshard {
 namespace {
 
@@ -37,6 +39,13 @@ const std::vector<ConfigField>& unet_fields() {
                    "it is, and stands for these classes too (marginal loss)",
            .words = {{"ignore", false}, {"merge", true}},
            .shapes = false,
+           .newer = true}),
+      field(
+          &UNetConfig::deep_supervision,
+          {.name = "deep_supervision",
+           .help = "In training also losses of coarser decoder levels, weights halved from level to level: they teach "
+                   "the deep layers without the way through all others; needs a depth of 4",
+           .words = {{"on", true}, {"off", false}},
            .newer = true})};
   return rows;
 }
@@ -62,7 +71,12 @@ void require_poolable(const UNetConfig& config, const Dims& size) {
     }
 }
 
-ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x) {
+/// Returns the logits, finest first: of decoder level 0, then of the first `supervised` - 1 levels below it.
+std::vector<ValueId> network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x, int supervised) {
+  const auto head = [&](const std::string& name, ValueId features) {
+    return layers.conv(features, {.name = name, .filters = config.classes, .kernel = 1, .f32_result = true});
+  };
+  std::vector<ValueId> logits(static_cast<std::size_t>(supervised));
   std::vector<ValueId> skips;
   for (int d = 0; d < config.depth; ++d) {
     const std::string level = "encoder" + std::to_string(d);
@@ -80,14 +94,38 @@ ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x)
     x = config.deconvolution ? layers.conv_transpose(x, skip, level + "/up") : layers.upsample(x, skip, level + "/up");
     x = block(layers, {x, skip}, level + "/conv0", filters);
     x = block(layers, {x}, level + "/conv1", filters);
+    if (d > 0 && d < supervised) logits[static_cast<std::size_t>(d)] = head(level + "/head", x);
   }
-  return layers.conv(x, {.name = "head", .filters = config.classes, .kernel = 1, .f32_result = true});
+  logits[0] = head("head", x);
+  return logits;
+}
+
+/// Returns the labels of a decoder level of these logits, one voxel for each block, cut as the logits are.
+ValueId labels_like(Builder& b, ValueId labels, ValueId logits, int level) {
+  Shape shape = b.type(logits).shape;
+  shape[shape.axes() - 1] = 1;
+  const ResizeAttrs attrs{.factor = Dims::filled(shape.axes() - 2, std::int64_t{1} << level), .shape = shape};
+  const ValueId coarse = b.op("subsample", {labels}, attrs, "labels/level" + std::to_string(level));
+  b.graph().follow(coarse, logits);
+  return coarse;
 }
 
 }  // namespace
 
+std::vector<double> supervised_levels(int depth) {
+  std::vector<double> weights{1};
+  for (int d = 1; d < depth - 2; ++d) weights.push_back(weights.back() / 2);
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
 Graph build_unet(const UNetConfig& config, const GraphOptions& options, const OpTable& ops) {
   check_graph("unet", unet_fields(), config, options, 2, 3);
+  if (config.deep_supervision && supervised_levels(config.depth).size() == 1)
+    throw Error(ErrorKind::kConfig, "[unet] {deep-supervision} has no level to supervise at depth " +
+                                        std::to_string(config.depth) +
+                                        ": the coarsest decoder level has no loss; give a {depth} of 4 or more");
   require_poolable(config, options.size);
   Graph graph;
   Builder b(graph, ops);
@@ -100,7 +138,10 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
   if (config.norm == NormKind::kInstance) norm.epsilon = 1e-5;
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm, .slope = config.slope});
   const ValueId x = b.input("image", {options.dtype, image}, input::Image{});
-  const ValueId logits = network(b, layers, config, x);
+  const std::vector<double> weights =
+      config.deep_supervision && options.training ? supervised_levels(config.depth) : std::vector<double>{1};
+  const std::vector<ValueId> levels = network(b, layers, config, x, static_cast<int>(weights.size()));
+  const ValueId logits = levels[0];
   graph.outputs["logits"] = logits;
   if (!options.has_loss()) return graph;
   const bool marginal = config.marginal && options.training;
@@ -116,9 +157,17 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
                                 .groups = is_per_sample(config.loss) ? options.batch : options.loss_replicas,
                                 .batch = options.batch,
                                 .dtype = options.dtype};
-  const ValueId sums = b.op("segmentation_sums", with_known({logits, y}), attrs, "loss/sums");
-  if (options.evaluating) graph.outputs["labels"] = y, graph.outputs["loss_sums"] = sums;
-  graph.outputs["loss"] = b.op("segmentation_loss", with_known({sums, logits, y}), attrs, "loss");
+  ValueId total = kNoValue;
+  for (std::size_t d = 0; d < levels.size(); ++d) {
+    const std::string name = d == 0 ? "loss" : "loss/level" + std::to_string(d);
+    const ValueId labels_here = d == 0 ? y : labels_like(b, y, levels[d], static_cast<int>(d));
+    const ValueId sums = b.op("segmentation_sums", with_known({levels[d], labels_here}), attrs, name + "/sums");
+    if (options.evaluating) graph.outputs["labels"] = y, graph.outputs["loss_sums"] = sums;
+    ValueId loss = b.op("segmentation_loss", with_known({sums, levels[d], labels_here}), attrs, name);
+    if (levels.size() > 1) loss = b.op("scale", {loss}, ScaleAttrs{.by = weights[d]}, name + "/weighted");
+    total = total == kNoValue ? loss : b.op("add", {total, loss}, {}, name + "/total");
+  }
+  graph.outputs["loss"] = total;
   return graph;
 }
 

@@ -27,7 +27,13 @@ struct UNetConfig {
   // In samples in which not every class was annotated: false: their background is ignored; true: the training loss is
   // marginal (kernels/loss.h), so that background also stands for the classes that were not.
   bool marginal = false;
+  bool deep_supervision = false;  // in training also losses of coarser decoder levels, see supervised_levels()
 };
+
+/// Returns the weights of the losses of decoder levels 0 (full resolution), 1, ...: 1, 1/2, 1/4, ... divided by their
+/// sum. The coarsest decoder level has none, so that depth 4 gives {2/3, 1/3} and a depth of 3 or less {1}.
+/// Source: _build_loss of nnUNetTrainer, nnU-Net 2.5 (weight 0 for the lowest resolution)
+std::vector<double> supervised_levels(int depth);
 
 /// Builds a graph with the inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32 and,
 /// where the loss is marginal, "known" (N, classes) i32 (an evaluation ignores the background in their place);

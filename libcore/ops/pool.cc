@@ -4,6 +4,8 @@
 //   max_pool {x} window -> y              max_pool_argmax {x} window -> u8       max_pool_grad {arg, d_y} window, shape
 //   avg_pool {x} window -> y              avg_pool_grad {d_y} window, shape
 //   upsample_nearest {x} factor, shape    upsample_nearest_grad {d_y} factor, shape
+//   subsample {x} factor, shape -> y: of each block of `factor` voxels one (for labels, which nothing is differentiated
+//   by)
 #include "libcore/kernels/pool.h"
 
 #include "libcore/graph/builder.h"
@@ -78,6 +80,28 @@ Box upsample_needs(const OpContext& op, int, const Box& it) {
   return box;
 }
 
+/// The last block may be incomplete, or dropped as by a pool without padding.
+TensorType infer_subsample(const Attributes& attrs, std::span<const TensorType> in) {
+  const TensorType type = infer_shaped<ResizeAttrs>(attrs, in);
+  const Dims& factor = attrs_of<ResizeAttrs>(attrs).factor;
+  for (int a = 0; a < factor.axes(); ++a) {
+    const std::int64_t x = in[0].shape[a + 1], y = type.shape[a + 1];
+    require(y == ceil_div(x, factor[a]) || y == x / factor[a],
+            "cannot sub-sample " + to_string(in[0].shape) + " to " + to_string(type.shape));
+  }
+  return type;
+}
+
+Box subsample_needs(const OpContext& op, int, const Box& it) {
+  Box box = it;
+  const Dims& factor = factor_of(op);
+  for (int a = 0; a < factor.axes() && !it.empty(); ++a) {
+    const auto from = [&](std::int64_t o) { return subsampled_from(o, factor[a], op.inputs[0].shape[a + 1]); };
+    box.set(a + 1, from(it.begin[a + 1]), from(it.end(a + 1) - 1) + 1);
+  }
+  return box;
+}
+
 Box upsample_grad_needs(const OpContext& op, int, const Box& it) {
   Box box = it;
   for (int a = 0; a < factor_of(op).axes(); ++a)
@@ -147,6 +171,13 @@ std::unique_ptr<Kernel> scaled_kernel(const OpContext& op, KernelSet set) {
       });
 }
 
+std::unique_ptr<Kernel> subsample_kernel(const OpContext& op, KernelSet set) {
+  return std::make_unique<FunctionKernel>([fn = pool_kernels(set).subsample, factor = lifted_factor(factor_of(op)),
+                                           global = lifted(op.inputs[0].shape)](const KernelCall& c) {
+    fn(c.inputs[0].lifted(), c.output.lifted(), factor, global);
+  });
+}
+
 const Window kHalving = {{2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
 const Dims kTwice = {2, 2, 2};
 
@@ -172,7 +203,7 @@ OpUse avg_pool_grad_sample(DType stored, const Shape& x) {
 OpUse upsample_sample(DType stored, const Shape& x) {
   return {ResizeAttrs{.factor = kTwice, .shape = doubled(x)}, {{stored, x}}};
 }
-OpUse upsample_grad_sample(DType stored, const Shape& x) {
+OpUse down_sample(DType stored, const Shape& x) {
   return {ResizeAttrs{.factor = kTwice, .shape = x}, {{stored, doubled(x)}}};
 }
 
@@ -222,13 +253,20 @@ void add_pool_ops(OpTable& table) {
              .differentiate = differentiate_upsample,
              .kernel = scaled_kernel<&PoolKernels::upsample_nearest>,
              .sample = {.memory = upsample_sample}});
+  table.add({.name = "subsample",
+             .attributes = ResizeAttrs{},
+             .infer = infer_subsample,
+             .needed = subsample_needs,
+             .boundary = downsample_boundary,
+             .kernel = subsample_kernel,
+             .sample = {.memory = down_sample}});
   table.add({.name = "upsample_nearest_grad",
              .attributes = ResizeAttrs{},
              .infer = infer_shaped<ResizeAttrs>,
              .needed = upsample_grad_needs,
              .boundary = downsample_boundary,
              .kernel = scaled_kernel<&PoolKernels::upsample_nearest_grad>,
-             .sample = {.memory = upsample_grad_sample}});
+             .sample = {.memory = down_sample}});
 }
 
 }  // namespace voxshard

@@ -25,6 +25,7 @@ struct PlanProblem {
   std::int64_t core_bytes = 0;       // budget of one core; 0: no limit
   std::int64_t all_cores_bytes = 0;  // budget of all cores of one process together; 0: no limit
   std::int64_t optimizer_slots = 2;  // tensors that the optimizer stores per parameter: Adam 2, momentum 1
+  bool keeps_average = false;        // it also stores an average of the parameters and states
   int workers = 1;                   // threads that would run the plan on this machine
   int ranks = 1;                     // processes among which the cores are divided; each takes at least one
   bool tiled = true;                 // count bytes as on a TPU
@@ -36,6 +37,7 @@ struct PlanProblem {
   Target target() const {
     return {.tiled = tiled,
             .optimizer_slots = optimizer_slots,
+            .keeps_average = keeps_average,
             .workers = workers,
             .ranks = {.rank = ranks - 1, .ranks = ranks}};
   }

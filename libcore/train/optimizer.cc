@@ -94,11 +94,13 @@ struct Piece {
   }
 };
 
-std::vector<Piece> pieces(const Gradients& gradients) {
+/// `tensors`: by name.
+template <class Tensors>
+std::vector<Piece> pieces(const Tensors& tensors) {
   std::vector<Piece> list;
-  for (const auto& [name, gradient] : gradients)
-    for (std::int64_t b = 0; b < gradient.count(); b += kChunk)
-      list.push_back({&name, b, std::min(gradient.count(), b + kChunk)});
+  for (const auto& [name, tensor] : tensors)
+    for (std::int64_t b = 0; b < tensor.count(); b += kChunk)
+      list.push_back({&name, b, std::min(tensor.count(), b + kChunk)});
   return list;
 }
 
@@ -119,6 +121,11 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std:
   const std::int64_t counted = options.warmup_rate > 0 ? step : step + 1;
   const double share = static_cast<double>(counted) / static_cast<double>(options.warmup_steps);
   return options.warmup_rate * (1 - share) + rate * share;
+}
+
+double decay_of_average(double ema, std::int64_t step) {
+  const auto steps = static_cast<double>(step);
+  return std::min(ema, (1 + steps) / (10 + steps));
 }
 
 Optimizer::Optimizer(OptimizerOptions options, const Graph& graph) : options_(options) {
@@ -172,6 +179,26 @@ void Optimizer::update(WorkerPool& pool, Parameters& parameters, const Gradients
     const float decay = decays_.contains(*piece.name) ? static_cast<float>(options_.weight_decay) : 0.0F;
     row.step({options_, step, rate, scale, decay}, piece.of(gradients.at(*piece.name).as<const float>()),
              piece.of(parameters.at(*piece.name).as<float>()), slots);
+  });
+}
+
+void Optimizer::begin_average(const Parameters& weights) {
+  averages_.clear();
+  if (options_.ema == 0) return;
+  for (const auto& [name, tensor] : weights) {
+    Tensor first(DType::kF32, tensor.shape());
+    copy(tensor.view(), first.view());
+    averages_.emplace(name, std::move(first));
+  }
+}
+
+void Optimizer::average(WorkerPool& pool, const Parameters& weights, std::int64_t step) {
+  const auto rate = static_cast<float>(1 - decay_of_average(options_.ema, step));
+  const auto list = pieces(averages_);
+  pool.run(static_cast<std::int64_t>(list.size()), [&](std::int64_t task, int) {
+    const Piece& piece = list[static_cast<std::size_t>(task)];
+    fast::optimizer.average(piece.of(weights.at(*piece.name).as<const float>()),
+                            piece.of(averages_.at(*piece.name).as<float>()), rate);
   });
 }
 

@@ -37,10 +37,16 @@ struct OptimizerOptions {
   // linear from `warmup_rate`; when that is 0, the first step counts as one, since it would do nothing
   std::int64_t warmup_steps = 0;
   double warmup_rate = 0;
+  double ema = 0;  // decay of the moving average of the weights, see decay_of_average(); 0: no average is kept
 };
 
 /// Returns the learning rate of step `step` (from 0) out of `total`.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std::int64_t total);
+
+/// Returns the decay of the moving average at step `step` (from 0): min(ema, (1 + step) / (10 + step)), by which an
+/// early average forgets the initial weights.   Source: num_updates of tf.train.ExponentialMovingAverage,
+/// TensorFlow 1.15
+double decay_of_average(double ema, std::int64_t step);
 
 /// Gradients by parameter name, dense f32.
 using Gradients = std::map<std::string, TensorView>;
@@ -60,14 +66,22 @@ class Optimizer {
   void update(WorkerPool& pool, Parameters& parameters, const Gradients& gradients, double norm, std::int64_t step,
               std::int64_t total);
 
+  /// Begins the average (OptimizerOptions::ema) with `weights`: parameters and states, since the running statistics of
+  /// a norm belong to the weights that they were measured with. Without ema: does nothing.
+  void begin_average(const Parameters& weights);
+  /// Adds the weights and states after step `step` to the average. Requires the names and shapes of begin_average().
+  void average(WorkerPool& pool, const Parameters& weights, std::int64_t step);
+
   /// Slots by "slot/parameter name", for checkpoints.
   Parameters& state() { return state_; }
+  /// The averaged weights and states by their names; empty without ema.
+  Parameters& averages() { return averages_; }
   const OptimizerOptions& options() const { return options_; }
 
  private:
   OptimizerOptions options_;
   std::set<std::string> decays_;  // the parameters that weight decay applies to
-  Parameters state_;
+  Parameters state_, averages_;
 };
 
 }  // namespace voxshard

@@ -16,7 +16,9 @@ void feed_all(CoreSet& cores, const Trainer::Feed& feed) {
 
 Trainer::Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps,
                  std::uint64_t seed)
-    : session_(session), optimizer_(optimizer, graph), total_steps_(total_steps), seed_(seed) {}
+    : session_(session), optimizer_(optimizer, graph), total_steps_(total_steps), seed_(seed) {
+  optimizer_.begin_average(session.parameters());
+}
 
 void Trainer::feed(CoreSet& cores, const Feed& task) const {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
@@ -69,6 +71,7 @@ StepResult Trainer::step(const Shape& extents, const Feed& task) {
                     total_steps_);
   cores.apply_effects();
   require_finite_weights();
+  optimizer_.average(session_.pool(), session_.parameters(), steps_done_);
   ++steps_done_;
   return result;
 }

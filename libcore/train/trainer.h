@@ -1,4 +1,4 @@
-// Runs training steps: feed, run, check, update. No result depends on the number of workers.
+// Runs training steps: feed, run, check, update, average. No result depends on the number of workers.
 //
 //   Trainer trainer(session, {.kind = OptimizerKind::kAdam}, total_steps);
 //   StepResult r = trainer.step({1, 64, 64, 64}, [&](const Node& input, const TensorView& box) { ... });
@@ -21,7 +21,8 @@ class Trainer {
   /// several workers.
   using Feed = std::function<void(const Node& input, const TensorView& box)>;
 
-  /// `seed`: for the random choices of steps (input::Draw), which the trainer feeds itself.
+  /// An average of the weights (OptimizerOptions::ema) begins with the session's parameters.
+  ///   seed  for the random choices of steps (input::Draw), which the trainer feeds itself
   Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps,
           std::uint64_t seed = 0);
 

@@ -10,9 +10,12 @@ namespace {
 TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimator, const RunContext& context,
                         const TaskTable& tasks) {
   Progress& progress = context.progress();
-  TrainedRun run = load_trained_run(
-      {.run = options.predictions, .checkpoint = options.checkpoint, .transport = &context.transport()});
+  TrainedRun run = load_trained_run({.run = options.predictions,
+                                     .checkpoint = options.checkpoint,
+                                     .weights = options.weights,
+                                     .transport = &context.transport()});
   for (const std::string& note : run.notes) progress.warn(note);
+  if (const auto note = weights_note(run)) progress.log(*note);
   const Task& task = task_of(tasks, run.spec);
   require_own_settings(task, options.task, "evaluate", "the run is a " + run.spec.model_name());
   require_in_range(task.settings(TaskCommand::kEvaluate, options.task));

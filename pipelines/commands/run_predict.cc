@@ -11,11 +11,13 @@ PredictReport run_predict(const PredictOptions& asked, const RunContext& context
   Progress& progress = context.progress();
   TrainedRun run = load_trained_run({.run = options.run,
                                      .checkpoint = options.checkpoint,
+                                     .weights = options.weights,
                                      .partition = options.partition,
                                      .precision = options.precision,
                                      .models = options.models,
                                      .transport = &context.transport()});
   for (const std::string& note : run.notes) progress.warn(note);
+  if (const auto note = weights_note(run)) progress.log(*note);
   if (asked.partition && estimator.config.input_partition_dims)
     throw Error(ErrorKind::kConfig,
                 "[tpu_config] {partition} and input_partition_dims both say how inputs are cut; give one of them");
@@ -26,8 +28,9 @@ PredictReport run_predict(const PredictOptions& asked, const RunContext& context
   require_own_settings(task, options.task, "predict", "the run is a " + run.spec.model_name());
   require_in_range(task.settings(TaskCommand::kPredict, options.task));
   const std::filesystem::path checkpoint = run.file;
+  const std::string weights = run.weights;
   PredictReport report = task.predict(options, std::move(run), context);
-  report.checkpoint = checkpoint;
+  report.checkpoint = checkpoint, report.weights = weights;
   report.memory = context.memory().report(report.memory.plan, progress);
   report.ranks = context.gather_memory(report.memory);
   report.text += report.ranks.empty() ? to_text(report.memory) : memory_text_of_ranks(report.ranks);
@@ -48,6 +51,7 @@ nlohmann::ordered_json to_json(const PredictReport& report) {
                                  {"host_bytes", report.host_bytes},
                                  {"memory", to_json(report.memory)},
                                  {"interrupted", report.interrupted}};
+  if (!report.weights.empty()) json["weights"] = report.weights;
   add_counts(json, report.seen);
   if (!report.ranks.empty()) json["ranks"] = report.ranks;
   if (!report.found.is_null()) json.update(report.found);

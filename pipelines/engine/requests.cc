@@ -29,8 +29,8 @@ std::vector<CaseFailure> gone_from(const KeptSplit& kept, const std::vector<std:
 }
 
 std::string prediction_hash(const PredictOptions& o, const std::filesystem::path& checkpoint, const std::string& how) {
-  return content_hash("predict 1 " + file_hash(checkpoint) + " " + (o.precision ? dtype_name(*o.precision) : "") + " " +
-                      how);
+  return content_hash("predict 1 " + file_hash(checkpoint) + " " + (o.weights != "auto" ? o.weights + " " : "") +
+                      (o.precision ? dtype_name(*o.precision) : "") + " " + how);
 }
 
 std::vector<CaseFailure> left_out(const PredictReport& report) {

@@ -128,6 +128,7 @@ struct PredictOptions {
   std::filesystem::path input;      // depends on the task: an image, a folder of images, ...
   std::filesystem::path output;     // depends on the task: a folder, or a file
   std::string checkpoint = "auto";  // as in TrainedRunOptions
+  std::string weights = "auto";     // the same
   std::optional<Dims> partition;    // none: that of the training
   std::optional<DType> precision;
   bool held_out = false;  // true: inputs that the run was trained on are not predicted
@@ -144,6 +145,7 @@ struct PredictedCase {
 
 struct PredictReport {
   std::filesystem::path checkpoint = {};  // the checkpoint that was used
+  std::string weights = {};               // as in TrainedRun
   std::vector<PredictedCase> cases;
   std::int64_t kept = 0;              // cases that an earlier call with the same settings and inputs predicted
   std::vector<CaseFailure> failures;  // also in quarantine.csv
@@ -161,8 +163,8 @@ struct PredictReport {
   std::vector<std::string> next = {};  // the suggested next command, as in TaskReport
 };
 
-/// Returns a hash of everything that determines the prediction for an image: the checkpoint's content, the precision,
-/// and `how`, the task's other settings.
+/// Returns a hash of everything that determines the prediction for an image: the checkpoint's content, its weights, the
+/// precision, and `how`, the task's other settings.
 std::string prediction_hash(const PredictOptions& options, const std::filesystem::path& checkpoint,
                             const std::string& how = "");
 
@@ -180,6 +182,7 @@ struct EvaluateOptions {
       references;                   // or a run folder or checkpoint, and data in a form that its task trains on
   std::filesystem::path summary;    // JSON to write; may be empty
   std::string checkpoint = "auto";  // for a run, as in TrainedRunOptions
+  std::string weights = "auto";     // the same
   std::int64_t batch = 0;           // for a run: samples of a step over all replicas; 0: one per replica
   std::int64_t steps = 0;           // for a run: number of batches, the data repeated; 0: as many as the data fill once
   SeenInputs seen = {};             // the trained inputs among the predictions, as predict marked them

@@ -51,6 +51,7 @@ class EvaluationLoop {
         asked_steps_(options.steps) {
     const Mesh& mesh = run.spec.cut.mesh;
     scores_ = {.checkpoint = run.file,
+               .weights = run.weights,
                .step = run.step,
                .loss_name = task.loss_name(),
                .rule = "means over whole batches: loss over replicas and batches, " + task.rule() +
@@ -242,6 +243,7 @@ Json to_json(const RunScores& s) {
                    {"dropped", s.dropped},
                    {"seconds", s.seconds},
                    {"trained_on", s.seen.trained_on.size()}});
+  if (!s.weights.empty()) json["weights"] = s.weights;
   if (!s.failures.empty()) json["failures"] = to_json(s.failures);
   json["batches"] = Json::array();
   for (const EvaluatedBatch& batch : s.batches) {
@@ -258,7 +260,7 @@ std::string to_text(const RunScores& s) {
   std::string text = seen_text(s.seen) + text_table(rows) + std::to_string(s.batches.size()) + " batches of " +
                      std::to_string(s.batch) + " over " + std::to_string(s.mesh.replicas) + " x " +
                      to_string(s.mesh.partition) + " cores, global step " + std::to_string(s.step) + " of " +
-                     s.checkpoint.string();
+                     s.checkpoint.string() + (s.weights.empty() ? "" : ", its " + s.weights + " weights");
   if (!s.dropped.empty())
     text += "; dropped, as they fill no batch: " + joined(s.dropped, ", ", [](const std::string& id) { return id; });
   text += "\n";

@@ -74,6 +74,7 @@ struct EvaluatedBatch {
 
 struct RunScores {
   std::filesystem::path checkpoint;
+  std::string weights;    // as in TrainedRun
   std::int64_t step = 0;  // training step at which the checkpoint was saved
   std::string loss_name, rule;
   Mesh mesh;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kModel = "model/";
 constexpr const char* kOptimizer = "optimizer/";
+constexpr const char* kAverage = "average/";
 
 /// Returns true for a step's loss, gradient norm, learning rate and seconds, or null.
 bool is_unvalidated(const nlohmann::json& json) {
@@ -30,10 +31,11 @@ const std::string* first_not_finite(const Parameters& tensors) {
   return nullptr;
 }
 
-void require_finite(const std::filesystem::path& path, const Parameters& parameters, const Parameters& optimizer,
+void require_finite(const std::filesystem::path& path, std::initializer_list<const Parameters*> parts,
                     const std::string& what) {
-  const std::string* name = first_not_finite(parameters);
-  if (name == nullptr) name = first_not_finite(optimizer);
+  const std::string* name = nullptr;
+  for (const Parameters* part : parts)
+    if (name == nullptr) name = first_not_finite(*part);
   if (name != nullptr)
     throw Error(ErrorKind::kDiverged, "[checkpoint] " + path.string() + ": " + *name + " is not finite; " + what);
 }
@@ -41,17 +43,19 @@ void require_finite(const std::filesystem::path& path, const Parameters& paramet
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const CheckpointState& state, const Parameters& parameters,
-                     const Parameters& optimizer) {
-  require_finite(path, parameters, optimizer,
+                     const Parameters& optimizer, const Parameters& averages) {
+  require_finite(path, {&parameters, &optimizer, &averages},
                  "the file is left as it was; lower the learning rate, or clip the gradient");
   std::vector<NamedView> tensors;
-  for (const auto& [name, tensor] : parameters) tensors.push_back({kModel + name, tensor.view()});
-  for (const auto& [name, tensor] : optimizer) tensors.push_back({kOptimizer + name, tensor.view()});
+  for (const auto& [prefix, part] : {std::pair{kModel, &parameters}, {kOptimizer, &optimizer}, {kAverage, &averages}})
+    for (const auto& [name, tensor] : *part) tensors.push_back({prefix + name, tensor.view()});
   nlohmann::ordered_json about = {
       {"format", kFileFormat},    {"step", state.step},       {"best_score", state.best_score},
       {"model", state.model},     {"prepare", state.prepare}, {"training", state.training},
       {"content", state.content}, {"machine", state.machine}, {"trained_on", state.trained_on}};
   if (!state.changes.is_null()) about["changes"] = state.changes;
+  if (!state.from.is_null()) about["from"] = state.from;
+  if (!state.weights.empty()) about["weights"] = state.weights;
   if (!state.unvalidated.is_null()) about["unvalidated"] = state.unvalidated;
   save_safetensors(path, tensors, {{"voxshard", about.dump()}});
   auto beside = path;
@@ -78,9 +82,11 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
                         .content = json.at("content"),
                         .trained_on = json.at("trained_on"),
                         .changes = json.value("changes", nlohmann::json()),
+                        .from = json.value("from", nlohmann::json()),
                         .machine = json.at("machine"),
                         .step = json.at("step"),
                         .best_score = json.at("best_score"),
+                        .weights = json.value("weights", ""),
                         .unvalidated = json.value("unvalidated", nlohmann::json())};
   } catch (const nlohmann::json::exception& e) {
     refuse(std::string(": its description is broken: ") + e.what());
@@ -93,18 +99,25 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
        {&checkpoint.state.model, &checkpoint.state.prepare, &checkpoint.state.training, &checkpoint.state.content,
         &checkpoint.state.trained_on, &checkpoint.state.machine})
     if (!part->is_object()) refuse(": its description is broken: a part is no object");
+  if (const std::string& weights = checkpoint.state.weights;
+      !weights.empty() && weights != kLastWeights && weights != kAveragedWeights)
+    refuse(": its description is broken: its weights are neither the last nor averaged ones");
   if (checkpoint.state.step < 0) refuse(": its description is broken: step " + std::to_string(checkpoint.state.step));
+  if (!checkpoint.state.from.is_object() && !checkpoint.state.from.is_null())
+    refuse(": its description is broken: what it began with is no object");
   if (!checkpoint.state.changes.is_array() && !checkpoint.state.changes.is_null())
     refuse(": its description is broken: changes are no list");
   if (!is_unvalidated(checkpoint.state.unvalidated))
     refuse(": its description is broken: unvalidated is no row of four numbers");
-  for (NamedTensor& t : file.tensors) {
-    if (t.name.starts_with(kModel))
-      checkpoint.parameters.emplace(t.name.substr(std::string(kModel).size()), std::move(t.tensor));
-    else if (t.name.starts_with(kOptimizer))
-      checkpoint.optimizer.emplace(t.name.substr(std::string(kOptimizer).size()), std::move(t.tensor));
-  }
-  require_finite(path, checkpoint.parameters, checkpoint.optimizer,
+  for (NamedTensor& t : file.tensors)
+    for (const auto& [prefix, part] : {std::pair{kModel, &checkpoint.parameters},
+                                       {kOptimizer, &checkpoint.optimizer},
+                                       {kAverage, &checkpoint.averages}})
+      if (t.name.starts_with(prefix)) {
+        part->emplace(t.name.substr(std::string_view(prefix).size()), std::move(t.tensor));
+        break;
+      }
+  require_finite(path, {&checkpoint.parameters, &checkpoint.optimizer, &checkpoint.averages},
                  "its run has diverged; use an earlier one, or train anew");
   return checkpoint;
 }

@@ -113,16 +113,17 @@ std::optional<ValidCheckpoint> CheckpointFolder::load_newest() {
 }
 
 void CheckpointFolder::save_last(const CheckpointState& state, const Parameters& parameters,
-                                 const Parameters& optimizer) {
+                                 const Parameters& optimizer, const Parameters& averages) {
   if (last_step_ && *last_step_ < state.step) keep_last();
   last_step_.reset();  // if writing fails, the old file keeps its name, and the next call does not keep it twice
-  save_checkpoint(last_, state, parameters, optimizer);
+  save_checkpoint(last_, state, parameters, optimizer, averages);
   last_step_ = state.step;
   let_go(state.step);
 }
 
-void CheckpointFolder::save_best(const CheckpointState& state, const Parameters& parameters) const {
-  save_checkpoint(folder_ / "best.safetensors", state, parameters, {});
+void CheckpointFolder::save_best(const CheckpointState& state, const Parameters& parameters,
+                                 const Parameters& averages) const {
+  save_checkpoint(folder_ / "best.safetensors", state, parameters, {}, averages);
 }
 
 /// Gives last.safetensors a second name, so that "last" exists until the new file replaces it.

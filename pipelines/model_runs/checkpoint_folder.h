@@ -5,7 +5,7 @@
 //
 //   CheckpointFolder checkpoints("run/checkpoints", {.last = 2, .every = 1000});
 //   ValidCheckpoint c = checkpoints.load_newest();     // last, or the newest before it that is whole
-//   checkpoints.save_last(state, parameters, optimizer);
+//   checkpoints.save_last(state, parameters, optimizer, averages);
 //
 // Training writes here; prediction reads by checkpoint_files() and load_first_valid().
 #pragma once
@@ -52,9 +52,10 @@ class CheckpointFolder {
   /// Writes last.safetensors and removes checkpoints that are no longer kept. A whole checkpoint exists at every
   /// moment.
   /// Errors: kOutput.
-  void save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer);
+  void save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer,
+                 const Parameters& averages);
   /// Writes best.safetensors without the optimizer's state, for prediction. Errors: kOutput.
-  void save_best(const CheckpointState& state, const Parameters& parameters) const;
+  void save_best(const CheckpointState& state, const Parameters& parameters, const Parameters& averages) const;
 
  private:
   void keep_last() const;

@@ -20,6 +20,19 @@ ValidCheckpoint load_checkpoint_of(const TrainedRunOptions& options) {
   return load_first_valid(checkpoint_files(options.run / "checkpoints", options.checkpoint));
 }
 
+/// Returns the weights to use of a checkpoint, or nothing when it has one set alone. Errors: kUsage.
+std::string weights_of(const Checkpoint& checkpoint, const std::string& asked, const fs::path& file) {
+  if (asked != "auto" && asked != kLastWeights && asked != kAveragedWeights)
+    throw Error(ErrorKind::kUsage, "[checkpoint] {weights} is \"" + asked + "\"; expected auto, " + kLastWeights +
+                                       " or " + kAveragedWeights);
+  if (checkpoint.averages.empty() && asked == kAveragedWeights)
+    throw Error(ErrorKind::kUsage,
+                "[checkpoint] " + file.string() + " has no averaged weights; leave {weights} out, or train with {ema}");
+  if (checkpoint.averages.empty()) return "";
+  if (asked != "auto") return asked;
+  return checkpoint.state.weights.empty() ? kAveragedWeights : checkpoint.state.weights;
+}
+
 /// Returns small extents for which the model has a graph.
 Shape small_extents(const ModelSpec& spec) {
   constexpr std::int64_t kSmall = 16;
@@ -81,12 +94,21 @@ TrainedRun load_trained_run(const TrainedRunOptions& options) {
   if (options.precision) run.spec.precision = *options.precision;
   run.replicas = std::exchange(run.spec.cut.mesh.replicas, 1);
   run.step = checkpoint.state.step;
-  require_parameters_of(build_graph(run.spec, small_extents(run.spec), Phase::kTrain, run.spec.precision),
-                        checkpoint.parameters);
+  const Graph graph = build_graph(run.spec, small_extents(run.spec), Phase::kTrain, run.spec.precision);
+  require_parameters_of(graph, checkpoint.parameters);
+  if (!checkpoint.averages.empty()) require_parameters_of(graph, checkpoint.averages);
   run.preparation = std::move(checkpoint.state.prepare);
   run.trained_on = TrainedOn::from_json(checkpoint.state.trained_on);
-  run.parameters = std::move(checkpoint.parameters);
+  run.weights = weights_of(checkpoint, options.weights, run.file);
+  run.parameters = std::move(run.weights == kAveragedWeights ? checkpoint.averages : checkpoint.parameters);
   return run;
+}
+
+std::optional<std::string> weights_note(const TrainedRun& run) {
+  if (run.weights.empty()) return std::nullopt;
+  const std::string other = run.weights == kLastWeights ? kAveragedWeights : kLastWeights;
+  return "the " + run.weights + " weights of " + run.file.string() + " are used; {weights} " + other +
+         " takes the others";
 }
 
 bool is_trained_run(const fs::path& path) {
@@ -99,6 +121,8 @@ std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budge
   if (transport != nullptr) require_core_per_rank(*transport, run.spec.cut.mesh);
   const Target target{.workers = pool.workers(), .ranks = transport != nullptr ? transport->place() : Ranks()};
   auto session = std::make_unique<Session>(op_table(), lowering_of(run.spec, budget, target), pool, transport);
+  const Graph graph = build_graph(run.spec, small_extents(run.spec), Phase::kPredict, run.spec.precision);
+  std::erase_if(run.parameters, [&](const auto& one) { return graph.find(one.first) == kNoValue; });  // losses' heads
   session->parameters() = std::move(run.parameters);
   return session;
 }

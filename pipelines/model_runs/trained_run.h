@@ -24,6 +24,8 @@ struct TrainedRunOptions {
   std::filesystem::path run;  // a run folder, or a checkpoint file
   std::string checkpoint =
       "auto";  // "best", "last" or "auto": best when there is one; a damaged one is replaced by an older one
+  // kLastWeights, kAveragedWeights or "auto": those that validated better; averaged ones where nothing was validated
+  std::string weights = "auto";
   std::optional<Dims> partition;  // replaces the partition of the training
   std::optional<DType> precision;
   ModelTable models = model_table();
@@ -39,12 +41,17 @@ struct TrainedRun {
   nlohmann::json preparation;           // as the training task wrote it
   TrainedOn trained_on = {};
   Parameters parameters;
+  std::string weights = {};  // kLastWeights or kAveragedWeights, which `parameters` are; empty: the run has no others
 };
 
 /// Loads a trained model. Errors: kInput when it is missing; kCheckpoint when it is damaged or its parameters are not
-/// those of its model; kUsage for another checkpoint name than those three; kConfig for a partition with a wrong number
-/// of axes.
+/// those of its model; kUsage for another name of a checkpoint or of weights, and for averaged ones of a run that has
+/// none; kConfig for a partition with a wrong number of axes.
 TrainedRun load_trained_run(const TrainedRunOptions& options);
+
+/// "the averaged weights of run/checkpoints/best.safetensors are used; {weights} last takes the others"; none for a run
+/// that keeps no average.
+std::optional<std::string> weights_note(const TrainedRun& run);
 
 /// Returns true for a path that load_trained_run takes: a checkpoint file, or a folder that `train` began.
 bool is_trained_run(const std::filesystem::path& path);

@@ -37,6 +37,7 @@ PlanProblem problem_of(const PlanOptions& o, const Graph& graph) {
                       .core_bytes = o.core_budget_bytes,
                       .all_cores_bytes = o.host_budget_bytes,
                       .optimizer_slots = Optimizer::slots(o.optimizer),
+                      .keeps_average = o.optimizer.ema > 0,
                       .workers = o.threads,
                       .ranks = o.ranks,
                       .tiled = device.tiled() && !in_process(o),

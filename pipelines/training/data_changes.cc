@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::size_t kMostNames = 10;
 
+}  // namespace
+
 std::string names_text(const std::vector<std::string>& names) {
   std::vector<std::string> shown(names.begin(),
                                  names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNames)));
   return joined(shown, ", ", [](const std::string& name) { return name; }) + (names.size() > kMostNames ? ", ..." : "");
 }
-
-}  // namespace
 
 RunHistory history_of(const std::filesystem::path& run) {
   RunHistory history;
@@ -28,6 +28,10 @@ RunHistory history_of(const std::filesystem::path& run) {
     history.changed = !changes.empty();
     const nlohmann::json cases =
         history.changed ? changes.at(0).at("cases_before") : record->at("training").value("cases", nlohmann::json());
+    if (const auto from = record->find(kFrom); from != record->end()) {
+      history.from = from->at("run").get<std::string>();
+      history.from_hash = from->at("hash").get<std::string>();
+    }
     if (cases.is_array()) history.cases = std::ssize(cases);
     if (cases.is_number_integer()) history.cases = cases.get<std::int64_t>();
   } catch (const nlohmann::json::exception& e) {

@@ -20,10 +20,18 @@ namespace voxshard {
 /// The key of run.json with the list of changes accepted so far.
 inline constexpr const char* kDataChanges = "data_changes";
 
+/// The key of run.json and checkpoints that says with which weights the run began (fine_tuning.h).
+inline constexpr const char* kFrom = "from";
+
+/// "a, b, c": at most ten names, then ", ...".
+std::string names_text(const std::vector<std::string>& names);
+
 /// The history of a run from earlier calls, read from its run.json.
 struct RunHistory {
-  bool changed = false;    // true: its data changed since it began
-  std::int64_t cases = 0;  // training cases when it began, by which epochs are counted; 0: unknown
+  bool changed = false;        // true: its data changed since it began
+  std::filesystem::path from;  // the run whose weights it began with; empty: none
+  std::string from_hash;       // of that run's checkpoint
+  std::int64_t cases = 0;      // training cases when it began, by which epochs are counted; 0: unknown
 };
 /// Errors: kCheckpoint when run.json is broken.
 RunHistory history_of(const std::filesystem::path& run);

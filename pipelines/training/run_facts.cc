@@ -30,6 +30,7 @@ Executable step_in(DType precision, const TrainOptions& o, const Shape& extents,
                         {.threads = context.threads(), .ranks = context.transport().ranks(), .progress = &quiet});
   return lower_within(budget, build_graph(spec, extents, Phase::kTrain, precision), op_table(), spec.cut,
                       {.optimizer_slots = Optimizer::slots(o.optimizer),
+                       .keeps_average = o.optimizer.ema > 0,
                        .workers = context.threads(),
                        .ranks = widest_share(context.transport())});
 }

@@ -10,7 +10,7 @@ namespace {
 
 std::string hash_of(const Checkpoint& checkpoint) {
   ContentHash hash;
-  for (const Parameters* tensors : {&checkpoint.parameters, &checkpoint.optimizer})
+  for (const Parameters* tensors : {&checkpoint.parameters, &checkpoint.optimizer, &checkpoint.averages})
     for (const auto& [name, tensor] : *tensors) {
       hash.add(name);
       hash.add(std::span(tensor.data(), static_cast<std::size_t>(tensor.bytes())));
@@ -63,12 +63,14 @@ void RunFolder::row(const std::vector<CsvField>& fields) {
   if (rows_) rows_->write(fields);
 }
 
-void RunFolder::save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer) {
-  if (writes()) checkpoints_.save_last(state, parameters, optimizer);
+void RunFolder::save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer,
+                          const Parameters& averages) {
+  if (writes()) checkpoints_.save_last(state, parameters, optimizer, averages);
 }
 
-void RunFolder::save_best(const CheckpointState& state, const Parameters& parameters) const {
-  if (writes()) checkpoints_.save_best(state, parameters);
+void RunFolder::save_best(const CheckpointState& state, const Parameters& parameters,
+                          const Parameters& averages) const {
+  if (writes()) checkpoints_.save_best(state, parameters, averages);
 }
 
 std::optional<ValidCheckpoint> RunFolder::load_newest() {

@@ -44,8 +44,9 @@ class RunFolder {
   void begin_rows(const std::vector<std::string>& columns, std::int64_t steps_done);
   void row(const std::vector<CsvField>& fields);
 
-  void save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer);
-  void save_best(const CheckpointState& state, const Parameters& parameters) const;
+  void save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer,
+                 const Parameters& averages);
+  void save_best(const CheckpointState& state, const Parameters& parameters, const Parameters& averages) const;
   /// Returns the newest complete checkpoint, as found by rank 0, on all ranks; nullopt before the first was written.
   /// Errors: kCheckpoint, kInput when none of them can be used, or when ranks read different ones.
   std::optional<ValidCheckpoint> load_newest();

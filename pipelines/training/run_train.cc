@@ -26,6 +26,16 @@ void check(const TrainOptions& o) {
                                                        std::to_string(o.spec.cut.mesh.replicas) + " replicas");
 }
 
+/// Sets the weights that a resumed run began with. Errors: kUsage for others.
+void begin_as_before(TrainOptions& o, const RunHistory& history) {
+  if (!o.from.empty() && std::filesystem::absolute(o.from).lexically_normal() != history.from)
+    throw Error(ErrorKind::kUsage, "[train] {from} begins a run, {resume} goes on with one" +
+                                       (history.from.empty() ? "" : ", which began with " + history.from.string()) +
+                                       "; give one of them");
+  o.from = history.from, o.from_hash = history.from_hash;
+  if (!o.from.empty() && !o.given.empty()) o.given["from"] = {o.from.string()};
+}
+
 /// The settings that may still be set once the data are known.
 struct OpenSettings {
   TrainSettings& settings;
@@ -48,6 +58,7 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& p
   require_in_range(kind.settings(TaskCommand::kTrain, o.task));
   const RunContext context(progress, o.resources);
   const RunHistory history = o.resume ? history_of(o.run) : RunHistory();
+  if (o.resume) begin_as_before(o, history);
   const bool changes = o.accept_changes || history.changed;
   std::unique_ptr<TrainingTask> task = kind.training({.data = o.work,
                                                       .seed = o.seed,
@@ -124,6 +135,8 @@ TrainReport run_train(TrainSettings& s, const RunResources& resources, Progress&
     o.run = o.work;
     take_settings_of_run(s);
   }
+  for (const Choice& choice : s.say_model_of_start(transport))
+    progress.log("chosen: {" + choice.option + "} " + choice.shown() + " (" + choice.reason + ")");
   for (const Choice& choice : s.say_usual())
     progress.log("chosen: {" + choice.option + "} " + choice.shown() + " (" + choice.reason + ")");
   const bool to_recipe = leaves_to_recipe(s, transport, progress);

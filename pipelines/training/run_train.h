@@ -47,6 +47,9 @@ struct TrainOptions {
   std::vector<Choice> chosen;  // those of them that were chosen automatically, for run.json
   // further settings that determine the trajectory and are not the default
   nlohmann::ordered_json also = nlohmann::ordered_json::object();
+  // run folder or checkpoint file whose weights a new run begins with (fine_tuning.h); empty: none
+  std::filesystem::path from;
+  std::string from_hash;        // of that checkpoint when a resumed run began; empty: not known
   bool accept_changes = false;  // resume even if the data changed
   bool restart = false;         // remove an earlier run in this folder
   TraceOptions trace;           // of the first steps of this call
@@ -62,10 +65,12 @@ struct TrainReport {
   std::string metric;                    // "dice", "ap50"
   bool chosen_on_test = false;           // validation used the test part, so the best checkpoint was chosen on it
   std::optional<Validation> validation;  // the last one
+  std::optional<Validation> averaged;    // the same of the averaged weights, where the run keeps an average
   double best_score = -1;
   nlohmann::ordered_json drawn_on;  // samples of the run by the class that they were drawn on; may be null
-  std::int64_t loops = 0;           // loops (iterations_per_loop) of this call
-  FeedReport feed;                  // of the steps of this call
+  std::string best_weights;  // kLastWeights or kAveragedWeights, of which it is the score; empty: no average is kept
+  std::int64_t loops = 0;    // loops (iterations_per_loop) of this call
+  FeedReport feed;           // of the steps of this call
   double seconds = 0;
   ProcessReport memory;
   // with several ranks, on rank 0: memory and feed of each (gather_reports); those above are rank 0's
@@ -79,8 +84,9 @@ struct TrainReport {
 /// another cut and another number of ranks. With several ranks all make the same call; rank 0 writes, and its report is
 /// that of the run. Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of
 /// another run, of other data, or without a complete checkpoint; resumed or not, a run that did steps but lost its
-/// checkpoints, unless restart is given), kUsage (the folder holds a run and neither resume nor restart is given, or
-/// both are), kDiverged, kOutput.
+/// checkpoints, unless restart is given; weights to begin with that are damaged), kUsage (the folder holds a run and
+/// neither resume nor restart is given, or both are; a resumed run that did not begin with these weights), kDiverged,
+/// kOutput.
 TrainReport run_train(TrainOptions options, Progress& progress, const TaskTable& tasks = task_table());
 
 struct TrainSettings;

@@ -78,7 +78,8 @@ ProcessPlan plan_training(Session& session, const TrainingTask& task, const Mode
        {MemoryPart::kArenas, MemoryPart::kGradients, MemoryPart::kPacked, MemoryPart::kWorkspaces})
     lasting[part] = 0;
   ProcessPlan plan =
-      widest(training.step(size.extents), lasting + ProcessPlan{{MemoryPart::kCheckpoint, lasting.total()}});
+      widest(training.step(size.extents),
+             lasting + ProcessPlan{{MemoryPart::kCheckpoint, std::max(lasting.total(), size.from_bytes)}});
   std::int64_t largest = first.kept, all = first.kept * std::min(size.steps, task.step_sizes(size.extents[0]));
   std::set<Shape> seen;
   for (const Shape& extents : task.validation_extents(spec)) {

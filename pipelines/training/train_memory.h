@@ -15,6 +15,7 @@ struct TrainingSize {
   int threads = 1;
   bool traced = false;  // a trace identifies programs by their address, so none is evicted
   FeedMode feed = FeedMode::kBoxes;
+  std::int64_t from_bytes = 0;  // of the checkpoint whose weights the run begins with
 };
 
 /// Plans the largest step and every validation; from then on the session keeps as many plans as fit.

@@ -25,6 +25,8 @@ nlohmann::ordered_json TrainReport::to_json() const {
                {"seconds", seconds},
                {"memory", voxshard::to_json(memory)}};
   if (!drawn_on.is_null()) json["samples_drawn_on"] = drawn_on;
+  if (averaged) json["mean_" + metric + "_averaged"] = averaged->score;
+  if (!best_weights.empty()) json["best_weights"] = best_weights;
   if (chosen_on_test) json["chosen_on_test"] = true;
   if (!ranks.empty()) json["ranks"] = ranks;
   return json;

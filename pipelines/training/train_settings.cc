@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "libcore/base/text.h"
+#include "pipelines/model_runs/rank_json.h"
 #include "pipelines/settings/original_keys.h"
 #include "pipelines/tpu/tpu_config.h"
+#include "pipelines/training/fine_tuning.h"
 #include "pipelines/training/run_facts.h"
 #include "pipelines/training/train_ranks.h"
 #include "pipelines/training/training_rows.h"
@@ -29,6 +31,15 @@ TrainSettings::TrainSettings(ModelTable models, const TaskTable& tasks) {
                  {},
                  {"auto", "reference"}}});
   settings.show_as_chosen(recipe_options());
+}
+
+std::vector<Choice> TrainSettings::say_model_of_start(Transport& transport) {
+  if (options.from.empty() || options.resume) return {};
+  const ModelSpec theirs = broadcast_spec(transport, [&] { return load_trained_run({.run = options.from}).spec; });
+  if (settings.is_said("model") && model.model != theirs.model_name()) return {};
+  std::vector<Choice> choices = choices_of_model(theirs, options.from);
+  std::erase_if(choices, [&](const Choice& c) { return !settings.say(Layer::kRun, c); });
+  return choices;
 }
 
 std::vector<Choice> TrainSettings::say_usual() {

@@ -24,6 +24,9 @@ struct TrainSettings {
   std::string preset = "auto";  // or "reference"
   Settings settings;            // bound to the members above
 
+  /// Sets the model of the run whose weights a new run begins with, as rank 0 reads it, and returns the choices that
+  /// took effect. Errors: those of load_trained_run().
+  std::vector<Choice> say_model_of_start(Transport& transport);
   /// Sets the usual training settings of the model, and returns those that took effect.
   std::vector<Choice> say_usual();
   /// Derives options from the settings: those that depend on others, the model, and the record for run.json.

@@ -78,6 +78,12 @@ std::vector<Setting> training_rows(TrainOptions& t) {
       deciding("weight-decay", "On kernels (of RetinaNet see {decay-on}); decoupled for adam", &o.weight_decay,
                {0, 1e3}),
       deciding("clip-norm", "Clip the gradient to this global norm; 0: do not", &o.clip_norm, kRates),
+      deciding(
+          "ema",
+          "Decay of a moving average of the weights, like 0.999, kept beside them: it is smoother than the weights "
+          "of any one step, which move with their last samples; both are validated, the better one is the best "
+          "checkpoint; 0: none",
+          &o.ema, kDecay),
       number("validate-every", "Steps between validations on whole volumes or pictures; 0: at the end",
              &t.validate_every, kStepsOrNone),
       number("checkpoint-every", "Steps between checkpoints", &t.checkpoint_every, kSteps),
@@ -97,6 +103,11 @@ std::vector<Setting> training_rows(TrainOptions& t) {
           "accept-changes",
           "With {resume}: go on though data of the run are gone, damaged or changed; which is said and kept in the run",
           t.accept_changes),
+      {"from",
+       "Run folder or checkpoint to begin with, of which the weights that fit by name and shape are taken, those of "
+       "classes by the names of the classes; the rest begins anew, which is said. Its model is taken where no option "
+       "says otherwise",
+       kTraining, &t.from},
       flag_of_one_call("restart", "Throw an earlier run in the folder away", t.restart),
       {"seed", "Seed of weights, samples and augmentation", "Samples", &t.seed, kSeeds}};
   for (Setting& row : rows) {

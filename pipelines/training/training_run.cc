@@ -1,6 +1,9 @@
 #include "pipelines/training/training_run.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
@@ -11,6 +14,7 @@
 #include "pipelines/engine/core_messages.h"
 #include "pipelines/model_runs/rank_json.h"
 #include "pipelines/profile/device_advice.h"
+#include "pipelines/training/fine_tuning.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/train_memory.h"
 #include "pipelines/training/train_ranks.h"
@@ -33,6 +37,7 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
   session_ = std::make_unique<Session>(op_table(),
                                        lowering_of(o_.spec, context_.step_budget(),
                                                    {.optimizer_slots = Optimizer::slots(o_.optimizer),
+                                                    .keeps_average = o_.optimizer.ema > 0,
                                                     .workers = context_.threads(),
                                                     .ranks = transport_.place()}),
                                        context_.pool(), &transport_);
@@ -43,7 +48,8 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
                                 .steps = o_.steps,
                                 .threads = context_.threads(),
                                 .traced = !o_.trace.file.empty(),
-                                .feed = o_.feed},
+                                .feed = o_.feed,
+                                .from_bytes = o_.from.empty() ? 0 : largest_checkpoint_bytes(o_.from)},
                                context_);  // a plan over the budget is refused now, not after hours
   memory_ = memory_json(bytes);
   report_.parameters = count_parameters(graph);
@@ -55,6 +61,7 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
   if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   session_->parameters() = initialise(graph, o_.seed);
+  nlohmann::json from = begin_from();
   if (transport_.ranks() > 1) {
     const auto [begin, end] = samples_of(session_->plan(extents_, Phase::kTrain).program, transport_.place());
     task_->share(begin, end);
@@ -65,6 +72,7 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
             .prepare = task_->preparation(),
             .training = training_json(o_, *task_),
             .content = {},
+            .from = std::move(from),
             .machine = machine_json()};
   require_same_data(transport_, state_, task_->validation_extents(o_.spec));
 }
@@ -86,8 +94,10 @@ TrainReport TrainingRun::go() {
   else
     progress_.log("all " + std::to_string(o_.steps) + " steps are done: nothing is left to train; more with {steps}");
   if (data_changed_) save();
-  folder_.begin_rows({"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_" + report_.metric},
-                     trainer_->steps_done());
+  std::vector<std::string> columns = {"step",          "loss",    "gradient_norm",
+                                      "learning_rate", "seconds", "validation_" + report_.metric};
+  if (keeps_average()) columns.push_back(columns.back() + "_averaged");
+  folder_.begin_rows(columns, trainer_->steps_done());
   progress_.update("train", trainer_->steps_done(), o_.steps, "");
   try {
     if (!state_.unvalidated.is_null()) validate_again();
@@ -106,7 +116,7 @@ TrainReport TrainingRun::go() {
   if (report_.interrupted) save();
   report_.steps = trainer_->steps_done();
   report_.drawn_on = task_->drawn_on(report_.steps * o_.batch);
-  report_.best_score = state_.best_score;
+  report_.best_score = state_.best_score, report_.best_weights = state_.weights;
   report_.seconds = watch.seconds();
   report_.feed = feed_->report();
   if (o_.feed == FeedMode::kPerHost) progress_.log(to_text(report_.feed));
@@ -150,8 +160,9 @@ void TrainingRun::steps() {
       validate();
       state_.unvalidated = nullptr;
     }
-    folder_.row({done, result.loss, result.gradient_norm, result.learning_rate, seconds,
-                 validated ? report_.validation->score : std::numeric_limits<double>::quiet_NaN()});
+    std::vector<CsvField> row = {done, result.loss, result.gradient_norm, result.learning_rate, seconds};
+    std::ranges::copy(scores(validated), std::back_inserter(row));
+    folder_.row(row);
     if (!look) continue;
     if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
     progress_.update("train", done, o_.steps, text_of(result));
@@ -184,35 +195,65 @@ StepResult TrainingRun::one_step() {
 }
 
 std::string TrainingRun::text_of(const StepResult& result) const {
-  char text[96];
+  std::string text = "loss " + fixed_text(result.loss, 4);
   if (report_.validation)
-    std::snprintf(text, sizeof text, "loss %.4f  validation %s %.4f", result.loss, task_->metric(),
-                  report_.validation->score);
-  else
-    std::snprintf(text, sizeof text, "loss %.4f", result.loss);
+    text += "  validation " + std::string(task_->metric()) + " " + fixed_text(report_.validation->score, 4);
+  if (report_.averaged) text += " (averaged weights " + fixed_text(report_.averaged->score, 4) + ")";
   return text;
 }
 
-void TrainingRun::validate() {
+std::vector<CsvField> TrainingRun::scores(bool validated) const {
+  const auto score = [&](const std::optional<Validation>& of) {
+    return validated ? of->score : std::numeric_limits<double>::quiet_NaN();
+  };
+  std::vector<CsvField> fields = {score(report_.validation)};
+  if (keeps_average()) fields.emplace_back(score(report_.averaged));
+  return fields;
+}
+
+Validation TrainingRun::validation() {
   const std::unique_ptr<ValidationPass> pass = task_->validation(o_.spec);
-  report_.validation = run_validation(
+  return run_validation(
       *session_, *pass, [&](const CaseFailure& failure) { task_->leave_out(failure, progress_); }, progress_);
+}
+
+Validation TrainingRun::validation_of_average() {
+  struct Exchanged {  // also after a stop, when the last weights are saved
+    Session& session;
+    Parameters& averages;
+    Exchanged(Session& s, Parameters& a) : session(s), averages(a) { exchange(); }
+    ~Exchanged() { exchange(); }
+    void exchange() {
+      session.release();  // a core set has views of the parameters
+      std::swap(session.parameters(), averages);
+    }
+  } const exchanged(*session_, trainer_->optimizer().averages());
+  return validation();
+}
+
+void TrainingRun::validate() {
+  const Validation last = validation();
+  if (keeps_average()) report_.averaged = validation_of_average();
+  report_.validation = last;
   report_.left_out = task_->left_out();  // includes entries that could not be read just now
-  const double score = report_.validation->score, best = state_.best_score;
+  const auto better = [&](double a, double b) { return task_->higher_is_better() ? a > b : a < b; };
+  const bool averaged = report_.averaged && !better(last.score, report_.averaged->score);
+  const double score = averaged ? report_.averaged->score : last.score, best = state_.best_score;
   const bool is_first = best < 0;
-  if (!is_first && (task_->higher_is_better() ? score <= best : score >= best)) return;
+  if (!is_first && !better(score, best)) return;
   state_.best_score = score;
+  if (keeps_average()) state_.weights = averaged ? kAveragedWeights : kLastWeights;
   state_.step = trainer_->steps_done();
   CheckpointState state = state_;
   state.unvalidated = nullptr;
-  folder_.save_best(state, session_->parameters());
+  folder_.save_best(state, session_->parameters(), trainer_->optimizer().averages());
 }
 
 void TrainingRun::validate_again() {
   validate();
   std::vector<CsvField> row = {trainer_->steps_done()};
   for (const auto& value : state_.unvalidated) row.emplace_back(value.get<double>());
-  row.emplace_back(report_.validation->score);
+  std::ranges::copy(scores(true), std::back_inserter(row));
   folder_.row(row);
   state_.unvalidated = nullptr;
   report_.loss = std::get<double>(row[1]);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/train/trainer.h"
+#include "pipelines/model_runs/trained_on.h"
 #include "pipelines/training/run_folder.h"
 
 namespace voxshard {
@@ -26,13 +27,23 @@ class TrainingRun {
   using Json = nlohmann::ordered_json;
 
   void choose_plan();
+  /// Takes the weights of another run; a run that goes on has them in its checkpoint. Returns the description for
+  /// run.json, null without such a run. Errors: kCheckpoint, kInput, kConfig when nothing fits.
+  nlohmann::json begin_from();
   /// Runs the steps. Errors: Stopped; all steps done until then are complete.
   void steps();
   StepResult one_step();
   /// True when a loop (iterations_per_loop) is over.
   bool loop_ends(std::int64_t done, double seconds);
-  /// Validates. Errors: Stopped, before any result is kept.
+  /// Validates the weights and, where there is one, their average; keeps the checkpoint if either has the best score.
+  /// Errors: Stopped, before any result is kept.
   void validate();
+  Validation validation();
+  /// Validates the averaged weights, which take the place of the session's for that time.
+  Validation validation_of_average();
+  bool keeps_average() const { return o_.optimizer.ema > 0; }
+  /// The scores of the last validation, for results.csv; NaN when there was none.
+  std::vector<CsvField> scores(bool validated) const;
   /// Repeats the validation that a stop interrupted, for the step of the resumed checkpoint, and writes its row.
   void validate_again();
   std::string text_of(const StepResult& result) const;
@@ -64,6 +75,7 @@ class TrainingRun {
   std::optional<SampleFeed> feed_;
   CheckpointState state_;
   TrainReport report_;
+  TrainedOn before_;  // the data that the weights were trained on with which the run began
   Json memory_;
   ProcessPlan memory_plan_;
   bool saved_ = false;         // a checkpoint was written

@@ -2,9 +2,11 @@
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "libcore/base/file_format.h"
+#include "libcore/base/text.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/model_runs/run_record.h"
 #include "pipelines/training/data_changes.h"
+#include "pipelines/training/fine_tuning.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/train_ranks.h"
 #include "pipelines/training/training_run.h"
@@ -21,9 +23,30 @@ void TrainingRun::open_folder() {
   if (folder_.writes()) {
     CaseHashes content = task_->content(o_.resume, context_.pool(), progress_);
     state_.content = std::move(content.cases);
-    state_.trained_on = TrainedOn(content.trained).to_json();
+    TrainedOn trained_on(content.trained);
+    trained_on.add(before_);
+    state_.trained_on = trained_on.to_json();
   }
   folder_.clear(o_.resume);
+}
+
+nlohmann::json TrainingRun::begin_from() {
+  if (o_.from.empty() || folder_.goes_on()) return nullptr;
+  const TrainedRun theirs = load_trained_run({.run = o_.from, .transport = &transport_});
+  for (const std::string& note : theirs.notes) progress_.warn(note);
+  const std::string hash = file_hash(theirs.file);
+  if (!o_.from_hash.empty() && hash != o_.from_hash)
+    throw Error(ErrorKind::kCheckpoint,
+                "[train] " + theirs.file.string() + ", whose weights the run in " + o_.run.string() +
+                    " begins with, has changed since; put it back, or begin anew with {restart}");
+  const TakenWeights taken = take_weights(theirs, {o_.spec, extents_, task_->preparation()}, session_->parameters());
+  progress_.log(to_text(taken));
+  if (!taken.prepared_otherwise.empty())
+    progress_.warn("the data of " + o_.from.string() + " were prepared otherwise (" +
+                   joined(taken.prepared_otherwise, ", ", [](const std::string& key) { return key; }) +
+                   "): its weights have learned other intensities or sizes");
+  before_ = theirs.trained_on;
+  return to_json(taken, std::filesystem::absolute(o_.from).lexically_normal(), hash);
 }
 
 void TrainingRun::write_report(bool ended) const {
@@ -32,6 +55,7 @@ void TrainingRun::write_report(bool ended) const {
                {"model", to_json(o_.spec)}, {"training", state_.training}, {"machine", state_.machine},
                {"memory", memory_},         {kSavedCheckpoints, saved_}};
   if (transport_.ranks() > 1) json[kRanks] = transport_.ranks();
+  if (!state_.from.is_null()) json[kFrom] = state_.from;
   if (!state_.changes.is_null()) json[kDataChanges] = state_.changes;
   if (ended) json["report"] = report_.to_json();
   folder_.write("run.json", json);
@@ -44,7 +68,7 @@ void TrainingRun::describe() const {
 
 void TrainingRun::save() {
   state_.step = trainer_->steps_done();
-  folder_.save_last(state_, session_->parameters(), trainer_->optimizer().state());
+  folder_.save_last(state_, session_->parameters(), trainer_->optimizer().state(), trainer_->optimizer().averages());
   if (!std::exchange(saved_, true)) write_report(false);
 }
 
@@ -58,18 +82,21 @@ void TrainingRun::restore() {
   for (const std::string& note : found->notes) progress_.warn(note);
   if (folder_.writes()) require_same(*found);
   require_parameters_of(build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision), checkpoint.parameters);
-  for (auto& [name, tensor] : trainer_->optimizer().state()) {
-    const auto it = checkpoint.optimizer.find(name);
-    if (it == checkpoint.optimizer.end() || it->second.shape() != tensor.shape() ||
-        it->second.dtype() != tensor.dtype())
-      throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + found->file.string() + ": the optimizer's " + name +
-                                              " is missing, or of another shape or type");
-    tensor = std::move(it->second);
-  }
+  const auto take = [&](Parameters& mine, Parameters& theirs, const char* what) {
+    for (auto& [name, tensor] : mine) {
+      const auto it = theirs.find(name);
+      if (it == theirs.end() || it->second.shape() != tensor.shape() || it->second.dtype() != tensor.dtype())
+        throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + found->file.string() + ": " + what + " " + name +
+                                                " is missing, or of another shape or type");
+      tensor = std::move(it->second);
+    }
+  };
+  take(trainer_->optimizer().state(), checkpoint.optimizer, "the optimizer's");
+  take(trainer_->optimizer().averages(), checkpoint.averages, "the average of");
   session_->parameters() = std::move(checkpoint.parameters);
   trainer_->set_steps_done(checkpoint.state.step);
   saved_ = true;
-  state_.best_score = checkpoint.state.best_score;
+  state_.best_score = checkpoint.state.best_score, state_.weights = checkpoint.state.weights;
   if (folder_.writes()) take_up(checkpoint.state);
   state_.unvalidated = checkpoint.state.unvalidated;
   progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
@@ -78,7 +105,7 @@ void TrainingRun::restore() {
 /// Takes over the history. Data already trained on stays recorded, even if the data changed; a change is reported and
 /// recorded.
 void TrainingRun::take_up(const CheckpointState& theirs) {
-  state_.changes = theirs.changes;
+  state_.changes = theirs.changes, state_.from = theirs.from;
   const DataChange change = data_change(theirs.content, state_.content);
   TrainedOn trained_on = TrainedOn::from_json(state_.trained_on);
   trained_on.add(TrainedOn::from_json(theirs.trained_on));

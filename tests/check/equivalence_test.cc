@@ -88,6 +88,30 @@ TEST(Equivalence, HoldsWithoutNorm) {
                             LossKind::kAdaptiveDice32));
 }
 
+class EveryGridOfSupervisedLevels : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryGridOfSupervisedLevels, EqualsTheUncutModel) {
+  for (const DType dtype : {DType::kF32, DType::kBF16})
+    for (const bool marginal : {false, true})
+      expect_equal(unet_options({.base_filters = 4, .depth = 4, .marginal = marginal, .deep_supervision = true},
+                                GetParam().extents, GetParam().partition, dtype));
+}
+
+INSTANTIATE_TEST_SUITE_P(Grids, EveryGridOfSupervisedLevels,
+                         testing::Values(Case{{1, 16, 16, 24}, "1x2x1x1x1"}, Case{{1, 16, 16, 24}, "1x2x2x2x1"},
+                                         Case{{1, 32, 8, 8}, "1x16x1x1x1"}, Case{{2, 16, 16, 8}, "2x2x2x1x1"},
+                                         Case{{1, 13, 11, 17}, "1x3x2x1x1"}, Case{{1, 17, 19, 9}, "1x6x1x2x1"}));
+
+TEST(Equivalence, HoldsForSupervisedLevelsThatAreRecomputedAndOfImagesWithValidPools) {
+  const UNetConfig config{.base_filters = 4, .depth = 5, .deep_supervision = true};
+  auto options = unet_options(config, {1, 32, 16, 16}, "1x4x2x1x1", DType::kF32);
+  options.cut.recompute = Recompute::kLevels;
+  expect_equal(options);
+  UNetConfig valid = config;
+  valid.pool = Pooling::kValid;
+  expect_equal(unet_options(valid, {2, 37, 29}, "1x3x2x1", DType::kF32, LossKind::kGeneralizedDice));
+}
+
 TEST(Equivalence, HoldsForImages) {
   expect_equal(unet_options({.base_filters = 4}, {2, 37, 29}, "1x3x2x1", DType::kF32));
 }

@@ -29,7 +29,7 @@ TEST(OptimizerCheck, TheFastKernelsAreEqual) {
   const LayerReport report = scene.check(fast::optimizer);
   EXPECT_FALSE(report.first_difference) << report.first_difference->what << " " << report.first_difference->difference
                                         << " of " << report.first_difference->tolerance;
-  EXPECT_EQ(report.compared, 6);
+  EXPECT_EQ(report.compared, 7);
 }
 
 TEST(OptimizerCheck, AnElementThatIsNotUpdatedIsNamed) {
@@ -47,7 +47,7 @@ TEST(OptimizerCheck, AnElementThatIsNotUpdatedIsNamed) {
   EXPECT_EQ(report.first_difference->what, "optimizer adam");
 }
 
-TEST(OptimizerCheck, ASlotThatIsNotWrittenAndASumWithoutItsLastElementAreNamed) {
+TEST(OptimizerCheck, ASlotThatIsNotWrittenAndASumOrAnAverageWithoutItsLastElementAreNamed) {
   OptimizerKernels kernels = fast::optimizer;
   kernels.sgd = [](std::span<const float> g, std::span<float> w, std::span<float> u, const SgdStep& step) {
     std::vector<float> lost(u.begin(), u.end());
@@ -58,6 +58,11 @@ TEST(OptimizerCheck, ASlotThatIsNotWrittenAndASumWithoutItsLastElementAreNamed) 
   kernels = fast::optimizer;
   kernels.square_sum = [](std::span<const float> g) { return fast::optimizer.square_sum(g.first(g.size() - 1)); };
   EXPECT_EQ(scene.check(kernels).first_difference->what, "optimizer norm");
+  kernels = fast::optimizer;
+  kernels.average = [](std::span<const float> w, std::span<float> average, float rate) {
+    fast::optimizer.average(w.first(w.size() - 1), average.first(w.size() - 1), rate);
+  };
+  EXPECT_EQ(scene.check(kernels).first_difference->what, "optimizer average");
 }
 
 }  // namespace

@@ -89,6 +89,20 @@ TEST(Pool, UpsampleGradientMatchesCentralDifferences) {
             1e-6);
 }
 
+TEST(Pool, SubsampleTakesTheFirstOfTheUpperHalfOfEachBlockAndTheLastOfAnIncompleteOne) {
+  // nearest-exact of PyTorch: floor((i + 0.5) * factor), so 1, 3, 5 of 6 by 2 and 2, 6 of 8 by 4
+  const auto taken = [](std::int64_t extent, std::int64_t factor) {
+    std::vector<std::int64_t> at;
+    for (std::int64_t o = 0; o * factor < extent; ++o) at.push_back(subsampled_from(o, factor, extent));
+    return at;
+  };
+  EXPECT_EQ(taken(6, 2), (std::vector<std::int64_t>{1, 3, 5}));
+  EXPECT_EQ(taken(8, 4), (std::vector<std::int64_t>{2, 6}));
+  EXPECT_EQ(taken(7, 2), (std::vector<std::int64_t>{1, 3, 5, 6}));
+  EXPECT_EQ(taken(9, 4), (std::vector<std::int64_t>{2, 6, 8}));
+  EXPECT_EQ(taken(3, 1), (std::vector<std::int64_t>{0, 1, 2}));
+}
+
 /// Returns `whole`, and its two parts when each axis is cut at a third.
 std::vector<Box> some_blocks(const Box& whole) {
   std::vector<Box> parts = {whole};
@@ -156,6 +170,13 @@ TEST(Pool, UpsampleFastEqualsReferenceInEveryBlock) {
         fast::pool.upsample_nearest(x.view, fast.view, factor);
         reference::pool.upsample_nearest(x.view, slow.view, factor);
         expect_same_bits(slow.view, fast.view, "upsample");
+      }
+      const Shape wide = {2, 6, 4, 15, channels};
+      for (const Box& block : some_blocks(x.view.box)) {
+        Place fast = place(type, block, 1), slow = place(type, block);
+        fast::pool.subsample(d_y.view, fast.view, factor, wide);
+        reference::pool.subsample(d_y.view, slow.view, factor, wide);
+        expect_same_bits(slow.view, fast.view, "subsample");
       }
       for (const Box& block : some_blocks(x.view.box)) {
         Place fast = place(type, block, 1), slow = place(type, block);

@@ -107,6 +107,22 @@ TEST(Budget, NoBudgetMeansNoLimit) {
   EXPECT_NO_THROW(UNetScene(options).session.plan(options.extents, Phase::kTrain));
 }
 
+TEST(Budget, AnAverageIsCountedAsOneMoreOfAllParametersAndStates) {
+  const SceneOptions o{.extents = {1, 16, 16, 16}};
+  Target target = scene_target(o);
+  const Executable without = lower(scene_graph(o, o.extents, true), op_table(), scene_cut(o), target);
+  target.keeps_average = true;
+  const Executable with = lower(scene_graph(o, o.extents, true), op_table(), scene_cut(o), target);
+  Parameters parameters = initialise(with.program.graph, 1);
+  Optimizer optimizer({.ema = 0.9}, with.program.graph);
+  optimizer.begin_average(parameters);
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : optimizer.averages()) bytes += tensor.bytes();
+  EXPECT_GT(bytes, 0);
+  EXPECT_EQ(with.bytes.widest_core() - without.bytes.widest_core(), bytes);
+  EXPECT_EQ(with.bytes.process() - without.bytes.process(), bytes);
+}
+
 TEST(Budget, WhatACoreNeedsIsItsArenaAndWhatTheProcessHolds) {
   UNetScene scene({.partition = "1x2x1x2x1", .workers = 3, .optimizer_slots = 2});
   const Executable& e = scene.session.plan(scene.extents, Phase::kTrain);

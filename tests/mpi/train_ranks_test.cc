@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
         Trained{"unet_f32", "work",
                 "--base-filters 4 --depth 3 --precision f32 --crop 16x16x16 --partition 1x2x2x2x1 --fold all"},
         Trained{"unet_bf16", "work",
-                "--base-filters 4 --depth 3 --precision bf16 --crop 16x16x16 --partition 1x2x2x2x1 --fold all"},
+                "--base-filters 4 --depth 3 --precision bf16 --crop 16x16x16 --partition 1x2x2x2x1 --fold 0 --ema 0.9"},
         Trained{"replicas", "work",
                 "--base-filters 4 --depth 3 --precision f32 --crop 16x16x16 --batch 2 --fold all --cores 8 "
                 "--num_cores_per_replica 4 --input_partition_dims '[[1,2,2,1,1],[1,2,2,1,1]]'"},

@@ -54,6 +54,11 @@ void add_upsampling(std::vector<OpCase>& cases, const std::string& label, const 
                    .label = label,
                    .inputs = {cut_input(low)},
                    .attrs = ResizeAttrs{.factor = factor, .shape = high}});
+  for (const DType dtype : {DType::kF32, DType::kI32})
+    cases.push_back({.op = "subsample",
+                     .label = label + " from there, " + dtype_name(dtype),
+                     .inputs = {cut_input(high, Values::kIntegers, dtype)},
+                     .attrs = ResizeAttrs{.factor = factor, .shape = low}});
   cases.push_back({.op = "upsample_nearest_grad",
                    .label = label,
                    .inputs = {cut_input(high)},

@@ -27,7 +27,8 @@ int run(int argc, char** argv) {
           test::train_as_rank(scene, transport->ranks() > 1 ? transport.get() : nullptr, steps);
       if (outcome.sent != outcome.planned)
         throw Error(ErrorKind::kMismatch, "[traffic] what was sent is not what the program says");
-      if (transport->rank() == 0) save_checkpoint(argv[2], {.step = steps}, outcome.parameters, outcome.optimizer);
+      if (transport->rank() == 0)
+        save_checkpoint(argv[2], {.step = steps}, outcome.parameters, outcome.optimizer, outcome.averages);
     });
     return kExitOk;
   } catch (const Error& error) {

@@ -138,6 +138,54 @@ TEST(Optimizer, StateBytesAreWhatItHolds) {
     }
 }
 
+TEST(Average, ForgetsTheInitialWeightsAndEqualsNumbersWorkedOutByHand) {
+  Scene s({.ema = 0.25});
+  s.optimizer.begin_average(s.parameters);  // all 1
+  const auto joined = [&](float weight, std::int64_t step) {
+    s.parameters.at("a/kernel").as<float>()[1] = weight;
+    s.optimizer.average(s.pool, s.parameters, step);
+    return s.optimizer.averages().at("a/kernel").as<float>()[1];
+  };
+  EXPECT_NEAR(joined(2, 0), 0.1 * 1 + 0.9 * 2, kNear);  // the decay is 1 / 10
+  EXPECT_NEAR(joined(3, 1), 1.9 * 2 / 11 + 3.0 * 9 / 11, kNear);
+  const double before = s.optimizer.averages().at("a/kernel").as<float>()[1];
+  EXPECT_NEAR(joined(-5, 2), before * 0.25 - 5 * 0.75, kNear);  // 3 / 12 and the decay that was given are equal
+  EXPECT_EQ(s.optimizer.averages().at("a/bias").as<float>()[0], 1.0F);
+  EXPECT_EQ(decay_of_average(0.999, 8980), 8981.0 / 8990);  // from 8990 steps on the one that was given
+  EXPECT_EQ(decay_of_average(0.999, 8991), 0.999);
+}
+
+TEST(Average, OfMoreElementsThanATaskIsTheSameForAnyWorkers) {
+  constexpr std::int64_t kCount = (1 << 17) + 3;
+  const auto averaged = [](int workers) {
+    WorkerPool pool(workers);
+    Parameters weights;
+    weights.emplace("w", Tensor(DType::kF32, {kCount}));
+    Optimizer optimizer({.ema = 0.9}, Graph());
+    optimizer.begin_average(weights);
+    for (std::int64_t step = 0; step < 3; ++step) {
+      for (std::int64_t i = 0; i < kCount; ++i)
+        weights.at("w").as<float>()[i] = static_cast<float>(
+            rng_normal({.seed = 1, .stream = static_cast<std::uint64_t>(step)}, static_cast<std::uint64_t>(i)));
+      optimizer.average(pool, weights, step);
+    }
+    return std::move(optimizer.averages().at("w"));
+  };
+  const Tensor one = averaged(1), three = averaged(3);
+  EXPECT_TRUE(std::equal(one.as<const float>(), one.as<const float>() + kCount, three.as<const float>()));
+}
+
+TEST(Average, IsKeptWhereItIsAskedForAndHoldsTheStatesToo) {
+  Scene s({});
+  s.parameters.emplace("a/moments", Tensor(DType::kF32, {1, 2}));
+  s.optimizer.begin_average(s.parameters);
+  s.optimizer.average(s.pool, s.parameters, 0);
+  EXPECT_TRUE(s.optimizer.averages().empty());
+  Optimizer averaging({.ema = 0.5}, Scene::graph());
+  averaging.begin_average(s.parameters);
+  EXPECT_EQ(averaging.averages().size(), 3u);
+}
+
 TEST(Optimizer, SlotsBeginAsThoseOfTensorFlow1) {
   const auto begins = [](OptimizerKind kind, const char* slot) {
     Scene s({.kind = kind});

@@ -30,7 +30,7 @@ inline RankScene unet_scene(const SceneOptions& o) {
 }
 
 struct RankOutcome {
-  Parameters parameters, optimizer, gradients;  // gradients: of the last step
+  Parameters parameters, averages, optimizer, gradients;  // gradients: of the last step
   std::vector<double> losses;
   std::int64_t own_arenas = 0, messages = 0;  // planned bytes
   std::vector<Traffic> sent, planned;         // per instruction, of all steps
@@ -52,7 +52,7 @@ inline RankOutcome train_as_rank(const RankScene& scene, Transport* transport, s
       scene.arenas);
   session.parameters() = random_parameters(graph, kRankSeed);
   const Executable& plan = session.plan(scene.extents, Phase::kTrain);
-  Trainer trainer(session, {.kind = OptimizerKind::kAdam}, plan.program.graph, steps, kRankSeed);
+  Trainer trainer(session, {.kind = OptimizerKind::kAdam, .ema = 0.9}, plan.program.graph, steps, kRankSeed);
   RankOutcome outcome{.own_arenas = plan.bytes.all_arenas() - plan.bytes.elsewhere, .messages = plan.bytes.messages};
   const auto feed = [&](const Node& input, const TensorView& box) { copy(inputs.at(input.name).view(), box); };
   for (std::int64_t step = 0; step < steps; ++step) outcome.losses.push_back(trainer.step(scene.extents, feed).loss);
@@ -61,6 +61,7 @@ inline RankOutcome train_as_rank(const RankScene& scene, Transport* transport, s
     copy(gradient, kept.view());
   }
   outcome.parameters = session.parameters();
+  outcome.averages = trainer.optimizer().averages();
   outcome.optimizer = trainer.optimizer().state();
   outcome.sent = session.cores(scene.extents, Phase::kTrain).traffic_by_instruction();
   for (std::size_t i = 0; transport != nullptr && transport->ranks() > 1 && i < plan.program.instructions.size(); ++i) {

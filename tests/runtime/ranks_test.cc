@@ -22,6 +22,7 @@ std::vector<RankOutcome> train_over(int ranks, const SceneOptions& options,
 void expect_bytes_of_one(const RankOutcome& rank, const RankOutcome& one) {
   EXPECT_EQ(first_difference(rank.gradients, one.gradients), "");
   EXPECT_EQ(first_difference(rank.parameters, one.parameters), "");
+  EXPECT_EQ(first_difference(rank.averages, one.averages), "");
   EXPECT_EQ(first_difference(rank.optimizer, one.optimizer), "");
   EXPECT_EQ(rank.losses, one.losses);
 }
@@ -55,6 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
         SceneOptions{.extents = {2, 8, 8, 8},
                      .partition = "2x1x2x1x1",
                      .config = {.base_filters = 4, .depth = 2, .norm = NormKind::kInstance}},
+        SceneOptions{.extents = {1, 16, 8, 16},
+                     .partition = "1x2x1x2x1",
+                     .config = {.base_filters = 2, .depth = 4, .deep_supervision = true}},
         SceneOptions{.extents = {1, 16, 8, 8},
                      .partition = "1x8x1x1x1",
                      .workers = 2,

@@ -57,6 +57,10 @@ void rmsprop(std::span<const float> g, std::span<float> w, std::span<float> squa
   }
 }
 
+void average(std::span<const float> w, std::span<float> average, float rate) {
+  for (std::size_t i = 0; i < w.size(); ++i) average[i] += rate * (w[i] - average[i]);
+}
+
 constexpr std::size_t kLanes = 16;  // element i is added to lane i % 16; lanes are added in order
 
 double square_sum(std::span<const float> g) {
@@ -73,7 +77,12 @@ double square_sum(std::span<const float> g) {
 
 }  // namespace
 
-const OptimizerKernels optimizer = {
-    .sgd = sgd, .adam = adam, .adadelta = adadelta, .adagrad = adagrad, .rmsprop = rmsprop, .square_sum = square_sum};
+const OptimizerKernels optimizer = {.sgd = sgd,
+                                    .adam = adam,
+                                    .adadelta = adadelta,
+                                    .adagrad = adagrad,
+                                    .rmsprop = rmsprop,
+                                    .average = average,
+                                    .square_sum = square_sum};
 
 }  // namespace voxshard::fast

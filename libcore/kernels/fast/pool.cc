@@ -229,16 +229,28 @@ void avg_pool_grad(const TensorView& d_y, const TensorView& d_x, const Window& w
   });
 }
 
-void upsample_nearest(const TensorView& x, const TensorView& y, const Dims& factor) {
-  if (x.dtype != y.dtype) return reference::pool.upsample_nearest(x, y, factor);
+/// Copies to each voxel of y the channels of a voxel of x; `from`: its coordinate along spatial axis a. Requires equal
+/// types.
+template <class From>
+void copy_voxels(const TensorView& x, const TensorView& y, From from) {
   const auto size = static_cast<std::size_t>(dtype_bytes(y.dtype)),
              row = static_cast<std::size_t>(row_count(y.box)) * size;
   for_each_row(y.box, [&](const Dims& o) {
     Dims i = o;
-    for (int a = 0; a < 3; ++a) i[a + 1] = floor_div(o[a + 1], factor[a]);
+    for (int a = 0; a < 3; ++a) i[a + 1] = from(a, o[a + 1]);
     std::memcpy(y.data + offset_at(y, o) * static_cast<std::int64_t>(size),
                 x.data + offset_at(x, i) * static_cast<std::int64_t>(size), row);
   });
+}
+
+void upsample_nearest(const TensorView& x, const TensorView& y, const Dims& factor) {
+  if (x.dtype != y.dtype) return reference::pool.upsample_nearest(x, y, factor);
+  copy_voxels(x, y, [&](int a, std::int64_t o) { return floor_div(o, factor[a]); });
+}
+
+void subsample(const TensorView& x, const TensorView& y, const Dims& factor, const Shape& global) {
+  if (x.dtype != y.dtype) return reference::pool.subsample(x, y, factor, global);
+  copy_voxels(x, y, [&](int a, std::int64_t o) { return subsampled_from(o, factor[a], global[a + 1]); });
 }
 
 void upsample_nearest_grad(const TensorView& d_y, const TensorView& d_x, const Dims& factor) {
@@ -274,6 +286,7 @@ const PoolKernels pool = {.max_pool = max_pool,
                           .avg_pool = avg_pool,
                           .avg_pool_grad = avg_pool_grad,
                           .upsample_nearest = upsample_nearest,
+                          .subsample = subsample,
                           .upsample_nearest_grad = upsample_nearest_grad};
 
 }  // namespace voxshard::fast

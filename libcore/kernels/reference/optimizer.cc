@@ -58,6 +58,13 @@ void rmsprop(std::span<const float> g, std::span<float> w, std::span<float> squa
   }
 }
 
+void average(std::span<const float> w, std::span<float> average, float rate) {
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    const double before = average[i];
+    average[i] = static_cast<float>(before + static_cast<double>(rate) * (w[i] - before));
+  }
+}
+
 double square_sum(std::span<const float> g) {
   double sum = 0;
   for (const double value : g) sum += value * value;
@@ -66,7 +73,12 @@ double square_sum(std::span<const float> g) {
 
 }  // namespace
 
-constinit const OptimizerKernels optimizer = {
-    .sgd = sgd, .adam = adam, .adadelta = adadelta, .adagrad = adagrad, .rmsprop = rmsprop, .square_sum = square_sum};
+constinit const OptimizerKernels optimizer = {.sgd = sgd,
+                                              .adam = adam,
+                                              .adadelta = adadelta,
+                                              .adagrad = adagrad,
+                                              .rmsprop = rmsprop,
+                                              .average = average,
+                                              .square_sum = square_sum};
 
 }  // namespace voxshard::reference

@@ -148,6 +148,16 @@ void upsample_nearest(const TensorView& x, const TensorView& y, const Dims& fact
   });
 }
 
+void subsample(const TensorView& x, const TensorView& y, const Dims& factor, const Shape& global) {
+  Row row = row_for(y);
+  for_each_row(y.box, [&](const Dims& o) {
+    Dims i = o;
+    for (int a = 0; a < 3; ++a) i[a + 1] = subsampled_from(o[a + 1], factor[a], global[a + 1]);
+    load_row(x, offset_at(x, i), row_count(y.box), row.data());
+    store_row(y, offset_at(y, o), row_count(y.box), row.data());
+  });
+}
+
 void upsample_nearest_grad(const TensorView& d_y, const TensorView& d_x, const Dims& factor) {
   Row grad = row_for(d_x), sum = row_for(d_x);
   for_each_row(d_x.box, [&](const Dims& i) {
@@ -171,6 +181,7 @@ constinit const PoolKernels pool = {.max_pool = max_pool,
                                     .avg_pool = avg_pool,
                                     .avg_pool_grad = avg_pool_grad,
                                     .upsample_nearest = upsample_nearest,
+                                    .subsample = subsample,
                                     .upsample_nearest_grad = upsample_nearest_grad};
 
 }  // namespace voxshard::reference

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/model_runs/checkpoint.h"
+#include "pipelines/model_runs/trained_run.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -129,6 +130,23 @@ TEST(RunPredict, ACheckpointOfAnotherModelIsRefused) {
   o = scene.predict(), o.checkpoint = "worst";
   expect_error(ErrorKind::kUsage, "expected best, last or auto", [&] { run_predict(o, scene.progress); });
   EXPECT_FALSE(std::filesystem::exists(o.output));
+}
+
+TEST(RunPredict, ARunWithSupervisedLevelsPredictsAndIsEvaluatedWithoutTheirHeads) {
+  TrainingScene scene("predict_supervised");
+  TrainOptions o = scene.options("run");
+  o.steps = 2, o.spec.as<UNetConfig>() = {.base_filters = 2, .depth = 4, .deep_supervision = true};
+  volumes(o).fold = "0";  // validates with the prediction graph
+  EXPECT_TRUE(run_train(o, scene.progress).validation);
+  TrainedRun run = load_trained_run({.run = o.run});
+  EXPECT_TRUE(run.parameters.contains("decoder1/head/kernel"));
+  WorkerPool pool(1);
+  const auto session = prediction_session(run, {}, pool);
+  EXPECT_TRUE(session->parameters().contains("head/kernel"));
+  EXPECT_FALSE(session->parameters().contains("decoder1/head/kernel"));
+  EXPECT_EQ(run_predict({.run = o.run, .input = scene.data() / "imagesTs", .output = scene.path("out")}, scene.progress)
+                .cases.size(),
+            1u);
 }
 
 struct StopAfterOne : RecordingProgress {

@@ -1,0 +1,178 @@
+// The moving average of the weights over a training: what checkpoints hold of it, which weights are the best and are
+// predicted with, and a stop while the average is validated.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "pipelines/commands/run_predict.h"
+#include "pipelines/model_runs/checkpoint.h"
+#include "pipelines/model_runs/trained_run.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+constexpr double kEma = 0.5;
+
+TrainOptions averaging(const TrainingScene& scene, const std::string& run) {
+  TrainOptions o = scene.options(run);
+  volumes(o).fold = "0", o.optimizer.ema = kEma, o.steps = 4;
+  return o;
+}
+
+bool equal(const Parameters& a, const Parameters& b) {
+  return a.size() == b.size() && std::ranges::all_of(a, [&](const auto& one) {
+           const Tensor& other = b.at(one.first);
+           return one.second.bytes() == other.bytes() &&
+                  std::memcmp(one.second.data(), other.data(), static_cast<std::size_t>(other.bytes())) == 0;
+         });
+}
+
+TEST(AveragedWeights, AreThoseOfTheCheckpointsOfAllStepsAveragedOneByOne) {
+  TrainingScene scene("average_steps");
+  TrainOptions o = averaging(scene, "run");
+  o.spec.as<UNetConfig>().norm = NormKind::kBatch;  // whose running statistics are averaged too
+  o.checkpoint_every = 1, o.kept = {.last = 10};
+  run_train(o, scene.progress);
+  const auto after = [&](int step) {
+    return load_checkpoint(step == 4 ? scene.last("run")
+                                     : o.run / ("checkpoints/step-00000" + std::to_string(step) + ".safetensors"));
+  };
+  double moved = 0;
+  for (int step = 2; step <= 4; ++step) {
+    const Checkpoint before = after(step - 1), now = after(step);
+    EXPECT_EQ(now.averages.size(), now.parameters.size());
+    const double decay = std::min(kEma, static_cast<double>(step) / (9 + step));  // of step number step - 1, from 0
+    for (const auto& [name, weight] : now.parameters)
+      for (std::int64_t i = 0; i < weight.count(); ++i) {
+        const double w = weight.as<const float>()[i], a = before.averages.at(name).as<const float>()[i];
+        const double expected = decay * a + (1 - decay) * w;
+        // three roundings of values no larger than these
+        ASSERT_NEAR(now.averages.at(name).as<const float>()[i], expected, 4 * 0x1p-24 * (std::abs(a) + std::abs(w)))
+            << name << " " << i;
+        moved = std::max(moved, std::abs(expected - w));
+      }
+  }
+  EXPECT_GT(moved, 0);
+}
+
+TEST(AveragedWeights, AreCountedInThePlan) {
+  TrainingScene scene("average_plan");
+  std::int64_t optimizer[2] = {}, weights = 0;
+  for (const bool averages : {false, true}) {
+    TrainOptions o = averaging(scene, averages ? "with" : "without");
+    o.steps = 1;
+    if (!averages) o.optimizer.ema = 0;
+    const TrainReport report = run_train(o, scene.progress);
+    optimizer[averages ? 1 : 0] = report.memory.plan[MemoryPart::kOptimizer];
+    weights = report.memory.plan[MemoryPart::kWeights];
+  }
+  EXPECT_EQ(optimizer[1] - optimizer[0], weights);
+}
+
+TEST(AveragedWeights, TheBestCheckpointIsThatOfTheBetterWeightsAndPredictionTakesThem) {
+  TrainingScene scene("average_best");
+  const TrainOptions o = averaging(scene, "run");
+  const TrainReport report = run_train(o, scene.progress);
+  ASSERT_TRUE(report.validation && report.averaged);
+  EXPECT_EQ(report.best_score, std::max(report.validation->score, report.averaged->score));
+  const std::string better = report.averaged->score >= report.validation->score ? kAveragedWeights : kLastWeights;
+  EXPECT_EQ(report.best_weights, better);
+  const Checkpoint best = load_checkpoint(o.run / "checkpoints/best.safetensors");
+  EXPECT_EQ(best.state.weights, better);
+  EXPECT_TRUE(best.optimizer.empty());
+  const std::string rows = Scene::bytes_of(o.run / "results.csv");
+  EXPECT_NE(rows.find("validation_dice,validation_dice_averaged\n"), std::string::npos) << rows;
+
+  for (const char* weights : {"auto", kLastWeights, kAveragedWeights}) {
+    const TrainedRun run = load_trained_run({.run = o.run, .weights = weights});
+    const std::string taken = weights == std::string("auto") ? better : weights;
+    EXPECT_EQ(run.weights, taken);
+    EXPECT_TRUE(equal(run.parameters, taken == kLastWeights ? best.parameters : best.averages)) << weights;
+    EXPECT_FALSE(equal(run.parameters, taken == kLastWeights ? best.averages : best.parameters)) << weights;
+  }
+  expect_error(ErrorKind::kUsage, "expected auto, last or averaged",
+               [&] { load_trained_run({.run = o.run, .weights = "first"}); });
+}
+
+TEST(AveragedWeights, AreTakenWithoutAValidationAndOnlyWhereThereAreSome) {
+  TrainingScene scene("average_taken");
+  TrainOptions o = averaging(scene, "run");
+  volumes(o).fold = "all", o.steps = 2;
+  run_train(o, scene.progress);
+  EXPECT_EQ(load_trained_run({.run = o.run}).weights, kAveragedWeights);
+  const auto predicted = [&](const std::string& weights) {
+    scene.progress = {};
+    const PredictReport report = run_predict(
+        {.run = o.run, .input = scene.data() / "imagesTs", .output = scene.path(weights), .weights = weights},
+        scene.progress);
+    EXPECT_THAT(scene.progress.lines, testing::Contains(testing::HasSubstr("the " + report.weights + " weights of ")));
+    return to_json(report).at("weights").get<std::string>();
+  };
+  EXPECT_EQ(predicted("auto"), kAveragedWeights);
+  EXPECT_EQ(predicted(kLastWeights), kLastWeights);
+  EXPECT_EQ(load_checkpoint(scene.last("run")).state.weights, "");
+
+  o = averaging(scene, "without");
+  o.optimizer.ema = 0, o.steps = 1;
+  run_train(o, scene.progress);
+  EXPECT_EQ(load_trained_run({.run = o.run}).weights, "");
+  expect_error(ErrorKind::kUsage, "has no averaged weights",
+               [&] { load_trained_run({.run = o.run, .weights = kAveragedWeights}); });
+}
+
+TEST(AveragedWeights, ChangeNothingOfTheTraining) {
+  TrainingScene scene("average_apart");
+  TrainOptions o = averaging(scene, "with");
+  o.validate_every = 2;
+  run_train(o, scene.progress);
+  const Checkpoint with = load_checkpoint(scene.last("with"));
+  o.run = scene.path("without"), o.optimizer.ema = 0;
+  run_train(o, scene.progress);
+  const Checkpoint without = load_checkpoint(scene.last("without"));
+  EXPECT_TRUE(equal(with.parameters, without.parameters));
+  EXPECT_TRUE(equal(with.optimizer, without.optimizer));
+}
+
+/// Asks to stop once a validation has begun for the nth time.
+struct StopInNthValidation : RecordingProgress {
+  explicit StopInNthValidation(int n) : left(n) {}
+  void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+    if (stage == "validate" && done == 0 && --left == 0) stop = true;
+  }
+  int left;
+};
+
+TEST(AveragedWeights, AStopWhileTheyAreValidatedSavesBothAndResumeGivesTheSameBytes) {
+  TrainingScene scene("average_stop");
+  TrainOptions o = averaging(scene, "whole");
+  o.validate_every = 2;
+  run_train(o, scene.progress);
+  o.run = scene.path("stopped");
+  StopInNthValidation stopping(2);  // the first one is that of the last weights
+  const TrainReport report = run_train(o, stopping);
+  EXPECT_TRUE(report.interrupted);
+  EXPECT_EQ(report.steps, 2);
+  EXPECT_EQ(stopping.left, 0);
+  o.resume = true;
+  run_train(o, scene.progress);
+  EXPECT_TRUE(scene.last_bytes("stopped") == scene.last_bytes("whole"));
+}
+
+TEST(AveragedWeights, OfACheckpointThatLacksOneAreNotResumed) {
+  TrainingScene scene("average_lacks");
+  TrainOptions o = averaging(scene, "run");
+  o.steps = 1;
+  run_train(o, scene.progress);
+  Checkpoint checkpoint = load_checkpoint(scene.last("run"));
+  const std::string name = checkpoint.averages.begin()->first;
+  checkpoint.averages.erase(name);
+  save_checkpoint(scene.last("run"), checkpoint.state, checkpoint.parameters, checkpoint.optimizer,
+                  checkpoint.averages);
+  o.resume = true, o.steps = 2;
+  expect_error(ErrorKind::kCheckpoint, "the average of " + name + " is missing", [&] { run_train(o, scene.progress); });
+}
+
+}  // namespace
+}  // namespace voxshard
