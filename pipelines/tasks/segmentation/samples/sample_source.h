@@ -13,17 +13,19 @@
 #include "io/volume/mapped_volume.h"
 #include "libcore/graph/input_info.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/samples/volume_augmentation.h"
 
 namespace voxshard {
 
 struct SamplingOptions {
   std::uint64_t seed = 0;
-  Dims crop;                      // D H W; empty: whole volumes
-  double foreground = 0.7;        // share of crops centred on a voxel of a random class; all where the background is
-                                  // ignored
-  double intensity_scale = 0.1;   // standard deviation of the intensity factor
-  double noise = 0.05;            // of added noise, in normalised units
-  std::array<bool, 3> flip{};     // mirror along D, H, W with probability 1/2
+  Dims crop;                     // D H W; empty: whole volumes
+  double foreground = 0.7;       // share of crops centred on a voxel of a random class; all where the background is
+                                 // ignored
+  double intensity_scale = 0.1;  // standard deviation of the intensity factor
+  double noise = 0.05;           // of added noise, in normalised units
+  std::array<bool, 3> flip{};    // mirror along D, H, W with probability 1/2
+  VolumeAugmentation augmentation = {};
   std::int64_t pad_multiple = 8;  // whole volumes: extents are rounded up to it, so that plans are reused
 };
 
@@ -54,6 +56,8 @@ class SampleSource {
   std::int64_t sizes() const;
   /// Returns the most bytes of the files that a step of these extents maps.
   std::int64_t mapped_bytes(const Shape& extents) const;
+  /// Returns the most bytes that a thread holds to change samples.
+  std::int64_t augmentation_bytes() const;
   /// Returns the bytes copied out of the files so far, as their readers count them.
   std::int64_t copied_bytes() const;
   /// Fills `box` (N, D, H, W, C) of the image, with all of its channels, or of the labels, C = 1. Outside the volume
@@ -70,22 +74,26 @@ class SampleSource {
     bool complete = true;  // every class was annotated
     Shape shape() const { return label.shape(); }
   };
-  struct Placed;
   Dims sample_size(std::size_t item) const;
   Sample sample(std::int64_t index) const;
   /// Returns the intensity factor of a channel.
   double scale(const Sample& sample, std::size_t channel) const;
+  PlaceChange place_change(const Sample& sample) const;
+  SpatialMap map(const Sample& sample) const;
   /// Fill a channel of the image, or the labels with `ignored` outside the volume; `box` has C = 1.
   void fill_channel(const Sample& sample, std::size_t channel, const TensorView& box) const;
   void fill_labels(const Sample& sample, std::int32_t ignored, const TensorView& box) const;
 
   SamplingOptions options_;
   std::vector<Volumes> volumes_;
-  std::vector<float> air_;     // by channel
+  std::vector<float> air_;  // by channel
+  std::vector<ValueRange> ranges_;
   std::int32_t unknown_ = -1;  // the label of voxels that losses ignore
 };
 
 /// Returns the normalised value of air for each channel of a plan, used outside a volume.
 std::vector<float> air_values(const PreparePlan& plan);
+/// Returns the normalised values between which the images of a channel lie; none is known where they are not clipped.
+ValueRange value_range(const PreparePlan& of_channel);
 
 }  // namespace voxshard
