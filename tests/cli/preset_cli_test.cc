@@ -79,12 +79,10 @@ TEST_F(PresetCli, ATimeFixesTheStepsAndTheseStepsGiveTheSameRun) {
 
 TEST_F(PresetCli, ATimeGoesWithNothingElseThatSaysTheSteps) {
   Folder folder("preset_time_refused");
-  folder.write("c.toml", "steps = 7\n");
   const std::string train = "train " + work() + " -o " + (folder / "run");
   expect_refusal(train + " --time soon", 2, "usage", "--time is \"soon\"; expected a whole number with s, m or h");
   expect_refusal(train + " --time 5", 2, "usage", "--time is \"5\"");
   expect_refusal(train + " --time 1m --steps 4", 2, "usage", "--time");
-  expect_refusal(train + " --time 1m --config " + (folder / "c.toml"), 2, "usage", "give one of --time, --steps and");
 }
 
 TEST_F(PresetCli, WhatIsGivenOrInAConfigIsNotChosen) {

@@ -70,14 +70,6 @@ void set_flip(const std::string& text, std::array<bool, 3>& flip) {
   }
 }
 
-std::array<double, 2> zoom_from_text(const std::string& text) {
-  const std::vector<double> numbers = parse_numbers(text, 2, "{zoom}");
-  if (!(numbers[0] >= 0.25 && numbers[0] <= 1 && numbers[1] >= 1 && numbers[1] <= 4))
-    throw Error(ErrorKind::kUsage,
-                "[usage] {zoom} is \"" + text + "\"; expected a factor of 0.25 to 1 and one of 1 to 4, like 0.7,1.4");
-  return {numbers[0], numbers[1]};
-}
-
 std::vector<Setting> training_settings(VolumeTaskOptions& o) {
   const std::string samples = "Samples", volumes = "Samples of volumes";
   SamplingOptions& s = o.sampling;

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "io/volume/mapped_volume.h"
+#include "libcore/base/rng.h"
 #include "libcore/graph/input_info.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/samples/volume_augmentation.h"
@@ -78,6 +79,8 @@ class SampleSource {
   Sample sample(std::int64_t index) const;
   /// Returns the intensity factor of a channel.
   double scale(const Sample& sample, std::size_t channel) const;
+  /// Returns the key of the noise of a channel, indexed by the voxels of the sample.
+  RngKey noise_key(const Sample& sample, std::size_t channel) const;
   PlaceChange place_change(const Sample& sample) const;
   SpatialMap map(const Sample& sample) const;
   /// Fill a channel of the image, or the labels with `ignored` outside the volume; `box` has C = 1.

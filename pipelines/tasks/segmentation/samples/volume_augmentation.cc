@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "libcore/base/rng.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
 
 namespace voxshard {
 namespace {
@@ -183,6 +184,14 @@ std::string augmentation_name(const VolumeAugmentation& options) {
 void set_augmentation(const std::string& name, VolumeAugmentation& options) {
   options.space = name == "space" || name == "all";
   options.intensity = name == "intensity" || name == "all";
+}
+
+std::array<double, 2> zoom_from_text(const std::string& text) {
+  const std::vector<double> numbers = parse_numbers(text, 2, "{zoom}");
+  if (!(numbers[0] >= 0.25 && numbers[0] <= 1 && numbers[1] >= 1 && numbers[1] <= 4))
+    throw Error(ErrorKind::kUsage,
+                "[usage] {zoom} is \"" + text + "\"; expected a factor of 0.25 to 1 and one of 1 to 4, like 0.7,1.4");
+  return {numbers[0], numbers[1]};
 }
 
 PlaceChange draw_place(const VolumeAugmentation& options, std::uint64_t seed, std::uint64_t number,

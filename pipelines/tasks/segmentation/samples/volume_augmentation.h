@@ -1,8 +1,8 @@
 // Random changes of a training sample of a volume: rotation and scale of its place; blur, resolution, gamma, contrast,
 // brightness and noise of its values. A pure function of (seed, number of the sample), so that a resumed run sees the
 // same samples. Kinds, ranges and probabilities are those of nnU-Net's trainer (Isensee et al. 2021, Nature Methods 18,
-// supplementary note 4; batchgeneratorsv2), but no change needs a statistic of the whole sample: each core and rank
-// reads and changes its own box only. Contrast and gamma therefore turn about the mean of the normalisation, 0.
+// supplementary note 4; batchgeneratorsv2), but no change needs a statistic of the whole sample: each core reads and
+// changes its own box only. Contrast and gamma therefore turn about the mean of the normalisation, 0.
 //
 //   const PlaceChange place = draw_place({.space = true}, seed, number, volume.geometry());
 //   const SpatialMap map = place_map(place, sample_size, sample_begin, mirrored, volume.geometry());
@@ -29,6 +29,8 @@ std::vector<std::string> augmentation_names();
 std::string augmentation_name(const VolumeAugmentation& options);
 /// Sets what one of the names says. Requires: one of them.
 void set_augmentation(const std::string& name, VolumeAugmentation& options);
+/// Parses "0.7,1.4". Errors: kUsage for anything but a factor of 0.25 to 1 and one of 1 to 4.
+std::array<double, 2> zoom_from_text(const std::string& text);
 
 /// How a sample is turned and scaled about its centre. A volume whose slices lie more than 3 times as far apart as its
 /// other axes is changed within its slices alone.

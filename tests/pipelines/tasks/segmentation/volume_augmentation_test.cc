@@ -179,10 +179,12 @@ TEST(VolumeAugmentation, ImageAndLabelsMoveTogether) {
     const Tensor image = filled(source, batch, input::Image{}), labels = filled(source, batch, input::Labels{});
     for (std::int64_t v = 0; v < labels.count(); ++v) {
       const std::int32_t label = labels.as<std::int32_t>()[v];
-      if (label == 1)  // it has the largest of at most three weights; beside the border air takes its part
+      if (label == 1) {  // it has the largest of at most three weights; beside the border air takes its part
         ++inside, bright += image.as<float>()[v] > 1.0F / 3;
-      else if (label >= 0)
-        ++others, ASSERT_LE(image.as<float>()[v], 0.5F + 8 * 0x1.0p-24F) << step << " " << v;
+      } else if (label >= 0) {
+        ++others;
+        ASSERT_LE(image.as<float>()[v], 0.5F + 8 * 0x1.0p-24F) << step << " " << v;
+      }
     }
   }
   EXPECT_GT(others, 5000);
