@@ -1,11 +1,16 @@
 #include "pipelines/training/run_train.h"
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "io/files/file_name.h"
+#include "libcore/base/stopwatch.h"
+#include "libcore/base/text.h"
 #include "pipelines/training/data_changes.h"
 #include "pipelines/training/run_folder.h"
 #include "pipelines/training/run_settings.h"
+#include "pipelines/training/time_budget.h"
 #include "pipelines/training/train_ranks.h"
 #include "pipelines/training/training_rows.h"
 #include "pipelines/training/training_run.h"
@@ -42,14 +47,50 @@ struct OpenSettings {
   bool to_recipe;  // false: only epochs are converted to steps
 };
 
-void settle(OpenSettings& open, const TrainingTask& task, const RunContext& context) {
+void log_choice(const Choice& choice, Progress& progress) {
+  progress.log("chosen: {" + choice.option + "} " + choice.shown() + " (" + choice.reason + ")");
+}
+
+/// Sets what the recipe chooses, derives the options, and returns what was chosen.
+std::vector<Choice> settle(OpenSettings& open, const TrainingTask& task, const RunContext& context) {
   open.settings.epochs_are_counted = true;
-  if (open.to_recipe) open.settings.say_recipe(task, context);
+  std::vector<Choice> chosen;
+  if (open.to_recipe) chosen = open.settings.say_recipe(task, context);
   open.settings.settle();
   task.complete(open.settings.options.spec);
+  return chosen;
+}
+
+/// Returns "0.25 s".
+std::string milliseconds_text(double seconds) { return number_text(std::round(seconds * 1000) / 1000) + " s"; }
+
+/// Measures steps with the settings as they are now, and sets the steps that fit into the time.
+Choice fit_into_time(OpenSettings& open, const RecordFormat& records, RunFolder& folder,
+                     std::unique_ptr<TrainingTask>& task, const RunContext& context, const Stopwatch& begun) {
+  constexpr double kMeasuredShare = 0.02;  // of the time
+  TrainOptions& o = open.settings.options;
+  TrainingRun::Measured measured =
+      TrainingRun(o, records, folder, std::move(task), context).measure(kMeasuredShare * o.time_s);
+  task = std::move(measured.task);
+  const double left_s = o.time_s - begun.seconds();
+  const Choice choice =
+      broadcast_choices(context.transport(), [&] {
+        const std::int64_t steps = steps_in_time({.time_s = left_s,
+                                                  .step_s = measured.step_s,
+                                                  .validation_s = measured.validation_s,
+                                                  .validate_every = o.validate_every});
+        return std::vector<Choice>{{.option = "steps",
+                                    .value = std::to_string(steps),
+                                    .reason = "a step takes " + milliseconds_text(measured.step_s) +
+                                              " here, a validation about " + milliseconds_text(measured.validation_s) +
+                                              ", and {time} is " + duration_text(o.time_s)}};
+      }).front();
+  open.settings.settings.say(Layer::kRecipe, choice);
+  return choice;
 }
 
 TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& progress, const TaskTable& tasks) {
+  const Stopwatch begun;
   require_in_range(training_rows(o));
   check(o);
   const Task& kind = task_of(tasks, o.spec);
@@ -75,7 +116,17 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& p
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   folder.require_startable();
   count_epochs(o, history.cases > 0 ? history.cases : task->training_cases());
-  if (open) settle(*open, *task, context);
+  if (open) {
+    std::vector<Choice> chosen = settle(*open, *task, context);
+    if (o.time_s > 0) {
+      task->settle(o.spec, o.task);
+      const Choice steps = fit_into_time(*open, kind.records(), folder, task, context, begun);
+      chosen = settle(*open, *task, context);  // the recipe depends on the steps
+      chosen.push_back(steps);
+      o.chosen.push_back(steps);
+    }
+    for (const Choice& choice : chosen) log_choice(choice, progress);
+  }
   task->settle(o.spec, o.task);
   return TrainingRun(o, kind.records(), folder, std::move(task), context).go();
 }
@@ -86,9 +137,10 @@ bool goes_on_as_chosen(TrainSettings& s, Transport& transport) {
   if (!o.resume) return false;
   const auto chosen = broadcast_known_choices(transport, [&] { return choices_of_run(o.run); });
   if (!chosen) return false;
-  if (s.preset == "reference" && !chosen->empty())
+  const auto of_recipe = std::ranges::find_if(*chosen, [](const Choice& choice) { return choice.option != "steps"; });
+  if (s.preset == "reference" && of_recipe != chosen->end())
     throw Error(ErrorKind::kConfig, "[resume] the run in " + o.run.string() + " began with chosen settings, {" +
-                                        chosen->front().option + "} " + chosen->front().shown() +
+                                        of_recipe->option + "} " + of_recipe->shown() +
                                         " among them; leave {preset} out, or start a run of its own");
   for (const Choice& choice : *chosen) s.settings.say(Layer::kRun, choice);
   o.chosen = *chosen;
@@ -135,16 +187,16 @@ TrainReport run_train(TrainSettings& s, const RunResources& resources, Progress&
     o.run = o.work;
     take_settings_of_run(s);
   }
-  for (const Choice& choice : s.say_model_of_start(transport))
-    progress.log("chosen: {" + choice.option + "} " + choice.shown() + " (" + choice.reason + ")");
-  for (const Choice& choice : s.say_usual())
-    progress.log("chosen: {" + choice.option + "} " + choice.shown() + " (" + choice.reason + ")");
+  for (const Choice& choice : s.say_model_of_start(transport)) log_choice(choice, progress);
+  if (o.time_s > 0 && (s.settings.is_said("steps") || s.settings.is_said("epochs")))
+    throw Error(ErrorKind::kUsage, "[usage] {time} chooses {steps}; give one of {time}, {steps} and {epochs}");
+  for (const Choice& choice : s.say_usual()) log_choice(choice, progress);
   const bool to_recipe = leaves_to_recipe(s, transport, progress);
   s.settle();
   if (transport.rank() == 0) announce(s.plan, s.model, o.spec, o.batch, progress);
   take_machine_options(s, transport.rank() == 0, progress);
   std::optional<OpenSettings> open;
-  if (to_recipe || o.epochs > 0) open.emplace(OpenSettings{s, to_recipe});
+  if (to_recipe || o.epochs > 0 || o.time_s > 0) open.emplace(OpenSettings{s, to_recipe});
   return train(o, open, progress, tasks);
 }
 

@@ -29,6 +29,7 @@ struct TrainOptions {
   std::uint64_t seed = 0;  // of weights, samples and augmentation
   TaskOptions task;        // for the model's task: samples, validation
   std::int64_t steps = 1000;
+  double time_s = 0;                 // the time that the steps may take, instead of `steps`; 0: not given
   std::int64_t epochs = 0;           // passes over the training cases, instead of `steps`; 0: not given
   std::int64_t lr_decay_epochs = 0;  // passes after which the exponential rate falls, in stairs; 0: by decay_steps
   std::int64_t batch = 1;

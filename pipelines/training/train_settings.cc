@@ -50,7 +50,7 @@ std::vector<Choice> TrainSettings::say_usual() {
   std::vector<Choice> usual = usual_training(*spec.model, wanted_replicas(model, spec));
   const bool scheduled = any_said({"schedule", "lr-decay-steps", "lr-steps", "lr-step-factor"});
   std::erase_if(usual, [&](const Choice& c) {
-    if (c.option == "epochs") return settings.is_said("steps");
+    if (c.option == "epochs") return settings.is_said("steps") || options.time_s > 0;
     if (c.option == "learning-rate") return options.optimizer.kind != OptimizerKind::kAdam;
     return scheduled && c.option != "batch";
   });
@@ -90,7 +90,7 @@ void TrainSettings::settle() {
   o.spec = model_spec(model, o.batch);
 }
 
-void TrainSettings::say_recipe(const TrainingTask& task, const RunContext& context) {
+std::vector<Choice> TrainSettings::say_recipe(const TrainingTask& task, const RunContext& context) {
   Progress& progress = context.progress();
   const bool precision = !settings.is_said("precision");
   if (const std::string unseen = precision ? unseen_host() : ""; !unseen.empty()) progress.log(unseen);
@@ -98,7 +98,7 @@ void TrainSettings::say_recipe(const TrainingTask& task, const RunContext& conte
       broadcast_choices(context.transport(), [&] { return recipe(recipe_facts(options, task, precision, context)); });
   std::erase_if(chosen, [&](const Choice& c) { return !settings.say(Layer::kRecipe, c); });
   options.chosen = chosen;
-  for (const Choice& c : chosen) progress.log("chosen: {" + c.option + "} " + c.shown() + " (" + c.reason + ")");
+  return chosen;
 }
 
 std::vector<SettingLine> setting_lines(const TrainSettings& train, const TaskTable& tasks) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipelines/training/time_budget.h"
+
 namespace voxshard {
 namespace {
 
@@ -39,6 +41,19 @@ Setting excluding(Setting row, const char* other) {
   return row;
 }
 
+/// The time decides by the steps that it gives, which the run keeps.
+Setting time_row(TrainOptions& t) {
+  Setting row = {.name = "time",
+                 .help =
+                     "Time to train in, like 90s, 30m or 1h, in place of {steps}: some steps are measured and "
+                     "forgotten, then the steps that fit, with validation, are fixed and said",
+                 .group = kTraining,
+                 .value = [&t](const std::string& text) { t.time_s = seconds_from_text(text); }};
+  row.of_one_call = true;
+  row.excludes = {"steps", "epochs", "resume"};
+  return row;
+}
+
 }  // namespace
 
 std::vector<Setting> training_rows(TrainOptions& t) {
@@ -50,6 +65,7 @@ std::vector<Setting> training_rows(TrainOptions& t) {
       excluding(number("epochs", "Epochs of whole batches, in place of {steps}; default: by {steps}, of digits 10",
                        &t.epochs, kStepsOrNone),
                 "steps"),
+      time_row(t),
       deciding("batch",
                "Samples of a step over all replicas; for each replica of digits usually 64, of other classifiers 8, of "
                "volumes 4",

@@ -127,6 +127,27 @@ TrainReport TrainingRun::go() {
   return report_;
 }
 
+TrainingRun::Measured TrainingRun::measure(double about_s) && {
+  constexpr int kFewest = 3, kMost = 50;
+  trace_.emplace(TraceOptions{}, context_.threads(), &transport_);
+  one_step();  // the first also makes kernels and touches memory
+  const Stopwatch watch;
+  int done = 0;
+  const auto goes_on = [&] { return done < kFewest || (done < kMost && watch.seconds() < about_s); };
+  for (; broadcast_flag(transport_, goes_on); ++done) {
+    throw_if_any_stopped(transport_, progress_);
+    one_step();
+  }
+  Measured measured{.step_s = watch.seconds() / done};
+  // A validation is a forward pass, about a third of a step's work per voxel.
+  std::int64_t points = 0;
+  for (const Shape& extents : task_->validation_extents(o_.spec)) points += element_count(extents);
+  measured.validation_s =
+      measured.step_s / 3 * static_cast<double>(points) / static_cast<double>(element_count(extents_));
+  measured.task = std::move(task_);
+  return measured;
+}
+
 /// Chooses the cut. A resumed run keeps the cut planned when it began. Planning depends on free memory, so rank 0 does
 /// it.
 void TrainingRun::choose_plan() {

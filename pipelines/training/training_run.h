@@ -23,6 +23,16 @@ class TrainingRun {
   /// Errors: those of run_train().
   TrainReport go();
 
+  struct Measured {
+    double step_s = 0;        // loading included
+    double validation_s = 0;  // by the voxels or pixels of the validation data
+    std::unique_ptr<TrainingTask> task;
+  };
+  /// Runs some steps for about `about_s` seconds, and forgets them with this object: a run that is made afterwards
+  /// begins anew, with the task that is returned. All ranks measure together; what rank 0 measured counts. Errors:
+  /// those of a step; Stopped.
+  Measured measure(double about_s) &&;
+
  private:
   using Json = nlohmann::ordered_json;
 

@@ -56,6 +56,35 @@ TEST_F(PresetCli, TheReferenceIsTheOriginalWithNothingChosen) {
   EXPECT_EQ(record(folder / "run").at("recipe"), json::array());
 }
 
+TEST_F(PresetCli, ATimeFixesTheStepsAndTheseStepsGiveTheSameRun) {
+  Folder folder("preset_time");
+  const std::string small = " --base-filters 4 --depth 3 --crop 16x16x16 --fold all ";
+  for (const std::string preset : {"auto", "reference"}) {
+    const std::string run = folder / preset, again = folder / ("again_" + preset);
+    const CommandResult r = run_voxshard("train " + work() + " -o " + run + small + "--time 2s --preset " + preset);
+    ASSERT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_THAT(r.err, HasSubstr("chosen: --steps "));
+    EXPECT_THAT(r.err, HasSubstr("and --time is 2 s)"));
+    const int steps = std::stoi(chosen(record(run), "steps"));
+    EXPECT_GE(steps, 1);
+    ASSERT_EQ(run_voxshard("train " + work() + " -o " + again + small + "--steps " + std::to_string(steps) +
+                           " --preset " + preset)
+                  .exit_code,
+              0);
+    EXPECT_EQ(file_text(run + "/checkpoints/last.safetensors"), file_text(again + "/checkpoints/last.safetensors"));
+    const CommandResult more = run_voxshard("train --resume " + run + " --steps " + std::to_string(steps + 1));
+    EXPECT_EQ(more.exit_code, 0) << more.err;
+  }
+}
+
+TEST_F(PresetCli, ATimeGoesWithNothingElseThatSaysTheSteps) {
+  Folder folder("preset_time_refused");
+  const std::string train = "train " + work() + " -o " + (folder / "run");
+  expect_refusal(train + " --time soon", 2, "usage", "--time is \"soon\"; expected a whole number with s, m or h");
+  expect_refusal(train + " --time 5", 2, "usage", "--time is \"5\"");
+  expect_refusal(train + " --time 1m --steps 4", 2, "usage", "--time");
+}
+
 TEST_F(PresetCli, WhatIsGivenOrInAConfigIsNotChosen) {
   Folder folder("preset_given");
   folder.write("c.toml", "clip-norm = 7\nnorm = \"batch\"\n");

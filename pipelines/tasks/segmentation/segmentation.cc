@@ -74,26 +74,30 @@ void set_flip(const std::string& text, std::array<bool, 3>& flip) {
 std::vector<Setting> training_settings(VolumeTaskOptions& o) {
   const std::string samples = "Samples", volumes = "Samples of volumes";
   SamplingOptions& s = o.sampling;
-  return {{"fold", "Which of 5 folds validates, or all: none, and everything trains", "Training", &o.fold},
-          {"crop", "D x H x W of the crops, or whole, padded to a few sizes; default: 64x64x64", samples,
-           [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
-          {"foreground", "Share of crops that hold a voxel of a random class", samples, &s.foreground, {{0, 1}}},
-          {.name = "crops",
-           .help = "Which class such a crop is drawn on. case: one that the case of the sample has; set: one that any "
-                   "case has, then a case that has it, so that rare classes are seen as often as common ones",
-           .group = volumes,
-           .value = named(s.crops, {std::begin(kCropsOnNames), std::end(kCropsOnNames)}),
-           .choices = {std::begin(kCropsOnNames), std::end(kCropsOnNames)}},
-          {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale, {{0, 100}}},
-          {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise, {{0, 1000}}},
-          {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
-           [&s](const std::string& text) { set_flip(text, s.flip); }},
-          {.name = "pad-multiple",
-           .help = "What is whole is padded to a multiple of this; default: 8",
-           .group = samples,
-           .value = &s.pad_multiple,
-           .range = kPadMultiples,
-           .tells_default = false}};
+  return {
+      {"fold", "Which of 5 folds validates, or all: none, and everything trains", "Training", &o.fold},
+      {"crop", "D x H x W of the crops, or whole, padded to a few sizes; default: 64x64x64", samples,
+       [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
+      {"foreground", "Share of crops that hold a voxel of a random class", samples, &s.foreground, {{0, 1}}},
+      {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale, {{0, 100}}},
+      {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise, {{0, 1000}}},
+      {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
+       [&s](const std::string& text) { set_flip(text, s.flip); }},
+      {.name = "augment",
+       .help = "More random changes of samples, kinds and ranges as in nnU-Net's trainer: space ({rotation}, {zoom}), "
+               "intensity (blur, resolution, gamma, contrast, brightness, noise), all: both",
+       .group = volumes,
+       .value = [&s](const std::string& text) { set_augmentation(text, s.augmentation); },
+       .choices = augmentation_names()},
+      {"rotation", "Largest angle about each axis, degrees", volumes, &s.augmentation.rotation_degrees, {{0, 180}}},
+      {"zoom", "LOW,HIGH: factors of sizes; default: 0.7,1.4", volumes,
+       [&s](const std::string& text) { s.augmentation.zoom = zoom_from_text(text); }},
+      {.name = "pad-multiple",
+       .help = "What is whole is padded to a multiple of this; default: 8",
+       .group = samples,
+       .value = &s.pad_multiple,
+       .range = kPadMultiples,
+       .tells_default = false}};
 }
 
 const std::set<std::string> kOfRun = {"fold", "crop"};  // the other settings are for label maps

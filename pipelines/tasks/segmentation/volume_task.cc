@@ -130,6 +130,9 @@ class VolumeTask : public TrainingTask {
             {"intensity_scale", s.intensity_scale},
             {"noise", s.noise},
             {"flip", s.flip},
+            {"augment", augmentation_name(s.augmentation)},
+            {"rotation", s.augmentation.rotation_degrees},
+            {"zoom", s.augmentation.zoom},
             {"pad_multiple", s.pad_multiple}};
   }
 
@@ -190,9 +193,11 @@ class VolumeTask : public TrainingTask {
     return extents;
   }
 
-  /// Memory of a step: one sample of each box while it is filled, f32 or i32, and the mapped pages of the files.
+  /// Memory of a step: one sample of each box while it is filled, f32 or i32, the mapped pages of the files, and for
+  /// each thread what changing a tile of a sample holds.
   ProcessPlan step_plan(const StepSize& step) const override {
-    return {{MemoryPart::kFeeding, 4 * step.box_points + source_.mapped_bytes(step.extents)}};
+    return {{MemoryPart::kFeeding,
+             4 * step.box_points + source_.mapped_bytes(step.extents) + step.workers * source_.augmentation_bytes()}};
   }
   /// Memory of validation, bytes a voxel: predicted labels 1, reference labels mapped 2 and as boxes 4; the mapped
   /// image, 4, is released before.

@@ -97,7 +97,10 @@ inline std::vector<TaskScene> task_scenes() {
       {.name = "volumes",
        .data = scene_of<TrainingScene>(),
        .options = options_of<TrainingScene>([](const auto& s) { return s.options(""); },
-                                            [](auto& o) { volumes(o).fold = "0", o.optimizer.ema = 0.9; }),
+                                            [](auto& o) {
+                                              volumes(o).fold = "0", o.optimizer.ema = 0.9;
+                                              volumes(o).sampling.augmentation = {.space = true, .intensity = true};
+                                            }),
        .cut = {1, 2, 3, 2, 1},
        .others = {{"/training/crop",
                    [](auto& o) {

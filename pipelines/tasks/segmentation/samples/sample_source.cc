@@ -1,6 +1,7 @@
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "io/datasets/annotated.h"
@@ -46,10 +47,19 @@ std::vector<float> air_values(const PreparePlan& plan) {
   return air;
 }
 
+ValueRange value_range(const PreparePlan& plan) {
+  if (plan.normalise == Normalise::kWindow) return {-1, 1};
+  if (plan.normalise == Normalise::kCt && plan.clip_hu)
+    return {(plan.clip_hu->low - plan.mean_hu) / plan.std_hu, (plan.clip_hu->high - plan.mean_hu) / plan.std_hu};
+  if (plan.normalise != Normalise::kNone) return {};
+  return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+}
+
 SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options)
     : options_(options), air_(air_values(dataset.plan)), unknown_(dataset.plan.ignore_label.value_or(-1)) {
   if (cases.empty())
     throw Error(ErrorKind::kNoCase, "[train] no case is left to train on; prepare more, or use {fold} all");
+  for (std::size_t c = 0; c < air_.size(); ++c) ranges_.push_back(value_range(dataset.plan.of_channel(c)));
   for (std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
     std::vector<MappedVolume> images;
@@ -169,7 +179,9 @@ Shape SampleSource::extents(std::span<const Sample> batch) const {
 void SampleSource::prefetch(std::span<const Sample> batch) const {
   for (const Sample& s : batch) {
     const Volumes& v = volumes_[s.item];
-    const Box crop = intersect({{s.begin[0], s.begin[1], s.begin[2]}, s.size}, Box::whole(v.shape()));
+    const Box read = place_change(s).moves() ? map(s).sources({{0, 0, 0}, s.size})
+                                             : Box{{s.begin[0], s.begin[1], s.begin[2]}, s.size};
+    const Box crop = intersect(read, Box::whole(v.shape()));
     for (const MappedVolume& image : v.images) image.will_need(crop);
     v.label.will_need(crop);
   }
@@ -200,6 +212,13 @@ std::int64_t SampleSource::mapped_bytes(const Shape& extents) const {
   return extents[0] * most;
 }
 
+std::int64_t SampleSource::augmentation_bytes() const {
+  std::int64_t most = 0;
+  for (const Volumes& v : volumes_)
+    most = std::max(most, voxshard::augmentation_bytes(options_.augmentation, v.label.geometry()));
+  return most;
+}
+
 std::int64_t SampleSource::copied_bytes() const {
   std::int64_t bytes = 0;
   for (const Volumes& v : volumes_) {
@@ -209,96 +228,13 @@ std::int64_t SampleSource::copied_bytes() const {
   return bytes;
 }
 
-void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const {
-  const auto* labels = std::get_if<input::Labels>(&input);
-  const bool known = std::holds_alternative<input::Known>(input);
-  ensure(labels != nullptr || known || std::holds_alternative<input::Image>(input),
-         "volumes feed an image, labels and the known classes");
-  for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
-    Box one = box.box;
-    one.set(0, n, n + 1);
-    const Sample& s = batch[static_cast<std::size_t>(n)];
-    if (labels != nullptr) {
-      fill_labels(s, *labels, box.sub(one));
-      continue;
-    }
-    for (std::int64_t c = box.box.begin[1]; known && c < box.box.end(1); ++c)
-      store(box, (n - box.box.begin[0]) * box.strides[0] + c - box.box.begin[1],
-            c == 0 || is_annotated(volumes_[s.item].annotated, static_cast<int>(c)) ? 1 : 0);
-    if (known) continue;
-    for (std::int64_t c = box.box.begin[4]; c < box.box.end(4); ++c) {
-      one.set(4, c, c + 1);
-      fill_channel(s, static_cast<std::size_t>(c), box.sub(one));
-    }
-  }
-}
-
-/// Where a box of a sample lies in its volume, and the order of its voxels there.
-struct SampleSource::Placed {
-  Placed(const Sample& s, const Box& box)
-      : source{{0, 0, 0}, {box.extent[1], box.extent[2], box.extent[3]}}, mirrored(s.mirrored) {
-    for (int a = 0; a < 3; ++a) {
-      const auto i = static_cast<std::size_t>(a);  // a mirrored axis runs from the crop's far end
-      source.begin[a] = s.begin[i] + (s.mirrored[i] ? s.size[a] - box.end(a + 1) : box.begin[a + 1]);
-    }
-  }
-  /// Returns the voxels of the box in the volume's order, `outside` around the volume.
-  template <class T>
-  Tensor read(const MappedVolume& volume, DType type, T outside) const {
-    Tensor values(type, source.extent);
-    TensorView view = values.view();
-    view.box = source;
-    std::fill_n(values.as<T>(), values.count(), outside);
-    const Box inside = intersect(source, Box::whole(volume.shape()));
-    if (!inside.empty()) volume.read_box(inside, view.sub(inside));
-    return values;
-  }
-  /// Calls body(index in read(), d, h, w) for each voxel of the box.
-  template <class Body>
-  void each(const Body& body) const {
-    const Dims& e = source.extent;
-    for (std::int64_t d = 0; d < e[0]; ++d)
-      for (std::int64_t h = 0; h < e[1]; ++h)
-        for (std::int64_t w = 0; w < e[2]; ++w)
-          body(((mirrored[0] ? e[0] - 1 - d : d) * e[1] + (mirrored[1] ? e[1] - 1 - h : h)) * e[2] +
-                   (mirrored[2] ? e[2] - 1 - w : w),
-               d, h, w);
-  }
-  Box source;  // in the volume's coordinates
-  std::array<bool, 3> mirrored;
-};
-
 double SampleSource::scale(const Sample& s, std::size_t channel) const {
   const double normal = rng_normal({options_.seed, stream_of("scale", channel)}, s.number * kDraws + kScale);
   return 1 + options_.intensity_scale * std::clamp(normal, -3.0, 3.0);
 }
 
-void SampleSource::fill_channel(const Sample& s, std::size_t channel, const TensorView& box) const {
-  const Placed placed(s, box.box);
-  const Tensor values = placed.read(volumes_[s.item].images.at(channel), DType::kF32, air_[channel]);
-  const RngKey key{options_.seed + s.number * 0x9e3779b97f4a7c15ULL, stream_of("noise", channel)};
-  const double factor = scale(s, channel);
-  placed.each([&](std::int64_t from, std::int64_t d, std::int64_t h, std::int64_t w) {
-    double x = values.as<float>()[from] * factor;
-    if (options_.noise > 0) {
-      const std::int64_t voxel =
-          ((box.box.begin[1] + d) * s.size[1] + box.box.begin[2] + h) * s.size[2] + box.box.begin[3] + w;
-      x += options_.noise * rng_normal(key, static_cast<std::uint64_t>(voxel));
-    }
-    store(box, d * box.strides[1] + h * box.strides[2] + w * box.strides[3], x);
-  });
-}
-
-void SampleSource::fill_labels(const Sample& s, const input::Labels& labels, const TensorView& box) const {
-  const auto ignored = static_cast<std::int32_t>(labels.ignored);
-  const Placed placed(s, box.box);
-  const Volumes& v = volumes_[s.item];
-  const Tensor values = placed.read(v.label, DType::kI32, ignored);
-  placed.each([&](std::int64_t from, std::int64_t d, std::int64_t h, std::int64_t w) {
-    const std::int32_t label = values.as<std::int32_t>()[from];
-    const bool is_unknown = label == unknown_ || (label == 0 && !v.complete() && labels.merged == 0);
-    store(box, d * box.strides[1] + h * box.strides[2] + w * box.strides[3], is_unknown ? ignored : label);
-  });
+RngKey SampleSource::noise_key(const Sample& s, std::size_t channel) const {
+  return {options_.seed + s.number * 0x9e3779b97f4a7c15ULL, stream_of("noise", channel)};
 }
 
 }  // namespace voxshard

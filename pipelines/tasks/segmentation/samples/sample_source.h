@@ -11,8 +11,10 @@
 #include <span>
 
 #include "io/volume/mapped_volume.h"
+#include "libcore/base/rng.h"
 #include "libcore/graph/input_info.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/samples/volume_augmentation.h"
 
 namespace voxshard {
 
@@ -29,7 +31,8 @@ struct SamplingOptions {
   double intensity_scale = 0.1;  // standard deviation of the intensity factor
   double noise = 0.05;           // of added noise, in normalised units
   CropsOn crops = CropsOn::kCase;
-  std::array<bool, 3> flip{};     // mirror along D, H, W with probability 1/2
+  std::array<bool, 3> flip{};  // mirror along D, H, W with probability 1/2
+  VolumeAugmentation augmentation = {};
   std::int64_t pad_multiple = 8;  // whole volumes: extents are rounded up to it, so that plans are reused
   bool merge = false;             // the loss is marginal: the background of an incomplete case is trained on
 };
@@ -67,6 +70,8 @@ class SampleSource {
   std::int64_t sizes() const;
   /// Returns the most bytes of the files that a step of these extents maps.
   std::int64_t mapped_bytes(const Shape& extents) const;
+  /// Returns the most bytes that a thread holds to change samples.
+  std::int64_t augmentation_bytes() const;
   /// Returns the bytes copied out of the files so far, as their readers count them.
   std::int64_t copied_bytes() const;
   /// Fills `box` (N, D, H, W, C) of the image, with all of its channels, or of the labels, C = 1, or `box` (N, classes)
@@ -86,7 +91,6 @@ class SampleSource {
     Shape shape() const { return label.shape(); }
     bool complete() const { return !annotated.has_value(); }
   };
-  struct Placed;
   /// Notes the classes that a case has.
   void find_classes(std::size_t item);
   Dims sample_size(std::size_t item) const;
@@ -94,6 +98,10 @@ class SampleSource {
   Sample sample(std::int64_t index, std::size_t turn) const;
   /// Returns the intensity factor of a channel.
   double scale(const Sample& sample, std::size_t channel) const;
+  /// Returns the key of the noise of a channel, indexed by the voxels of the sample.
+  RngKey noise_key(const Sample& sample, std::size_t channel) const;
+  PlaceChange place_change(const Sample& sample) const;
+  SpatialMap map(const Sample& sample) const;
   /// Fill a channel of the image, or the labels with `ignored` outside the volume; `box` has C = 1.
   void fill_channel(const Sample& sample, std::size_t channel, const TensorView& box) const;
   void fill_labels(const Sample& sample, const input::Labels& labels, const TensorView& box) const;
@@ -103,10 +111,13 @@ class SampleSource {
   std::vector<int> present_;                        // the classes that any case has
   std::vector<std::vector<std::size_t>> cases_of_;  // by class: the cases that have it
   std::vector<float> air_;                          // by channel
+  std::vector<ValueRange> ranges_;                  // by channel
   std::int32_t unknown_ = -1;                       // the label of voxels that losses ignore
 };
 
 /// Returns the normalised value of air for each channel of a plan, used outside a volume.
 std::vector<float> air_values(const PreparePlan& plan);
+/// Returns the normalised values between which the images of a channel lie; none is known where they are not clipped.
+ValueRange value_range(const PreparePlan& of_channel);
 
 }  // namespace voxshard

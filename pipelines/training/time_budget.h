@@ -1,0 +1,26 @@
+// How many steps fit into a time. They are fixed before the first step and kept in the run, so that the schedule of the
+// learning rate ends when the time does, a resumed run goes on to the same bytes, and the same settings give the same
+// run on a machine of another speed.
+//
+//   steps_in_time({.time_s = 3600, .step_s = 2.5, .validation_s = 40})   // 1381
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace voxshard {
+
+/// Parses "90s", "30m", "1h". Errors: kUsage for anything but a positive whole number with s, m or h.
+double seconds_from_text(const std::string& text);
+
+/// What a run takes on this machine.
+struct MeasuredTimes {
+  double time_s = 0;                // that training and validations may take
+  double step_s = 0;                // of a step, > 0
+  double validation_s = 0;          // of a validation
+  std::int64_t validate_every = 0;  // steps between validations; 0: one at the end
+};
+/// Returns the steps that fit, at least 1; a part of the time is left for what varies.
+std::int64_t steps_in_time(const MeasuredTimes& times);
+
+}  // namespace voxshard
