@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""`voxshard prepare` on large CT volumes against a Python pipeline of nibabel and SciPy, and its peak memory.
+"""`voxshard prepare` on large CT volumes against a Python pipeline of nibabel or pydicom and SciPy, and its peak memory.
 
   /usr/bin/python3 tests/bench/prepare_throughput.py                     # 8 cases of 512x512x400, int16 .nii.gz
   /usr/bin/python3 tests/bench/prepare_throughput.py --cases 40          # the whole figure: 45 GB of free disk
-  /usr/bin/python3 tests/bench/prepare_throughput.py --size 256x256x200 --dicom 1
+  /usr/bin/python3 tests/bench/prepare_throughput.py --cases 40 --distinct 3   # 3 images under 40 names: 25 GB
+  /usr/bin/python3 tests/bench/prepare_throughput.py --size 256x256x200 --cases 0 --dicom 3
 
 Needs Debian's python3-nibabel and python3-scipy (--dicom: python3-pydicom). Both sides make the same data from the same files:
-exact percentiles, mean and deviation of the foreground of all cases in a first pass; in a second one axes turned to LPS, values
-clipped and normalised, image (linear, samples outside take the edge) and label (nearest) resampled to the median spacing, and
-both written without compression. Python runs in two processes, voxshard with --threads 4 within --host-memory 2GiB. The files are
-read once before, so that both find them in memory. The last case of each side is compared. --dicom N converts N DICOM series
-of the same size, against pydicom in two processes. One JSON document: seconds and their ratio (wall clock and processor time, which
-other work on the machine disturbs less) and the planned and peak memory of voxshard, as it reports them. voxshard waits until its
-files are on the disk, Python does not: a --folder in memory leaves that out.
+exact percentiles, mean and deviation of the foreground, in which every case weighs the same, in a first pass; in a second one axes
+turned to LPS, values clipped and normalised, image (linear, samples outside take the edge) and label (nearest) resampled to the
+median spacing, and both written without compression. Python runs in two processes, voxshard with --threads 4 within --host-memory
+2GiB. The files are read once before, so that both find them in memory. The last case of each side is compared: an image that
+differs by more than float32 rounding ends the script. --dicom N prepares a tree of N studies as well, each a CT series of single
+slices and a segmentation. One JSON document: seconds and their ratio (wall clock and processor time, which other work on the
+machine disturbs less) and the planned and peak memory of voxshard, as it reports them. voxshard waits until its files are on the
+disk, Python does not: a --folder in memory leaves that out.
 """
 import argparse, gzip, json, multiprocessing, os, resource, shutil, subprocess, sys, tempfile, time
 from pathlib import Path
@@ -25,12 +27,13 @@ from scipy import ndimage
 
 p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 p.add_argument("--voxshard", default="build/release/bin/voxshard")
-p.add_argument("--cases", type=int, default=8)
+p.add_argument("--cases", type=int, default=8, help="of NIfTI files; 0: none")
+p.add_argument("--distinct", type=int, default=0, help="images that are made; further cases are hard links to them; 0: all")
 p.add_argument("--size", default="512x512x400")
 p.add_argument("--host-memory", default="2GiB")
 p.add_argument("--threads", type=int, default=4)
 p.add_argument("--processes", type=int, default=2, help="of the Python pipeline")
-p.add_argument("--dicom", type=int, default=0, help="DICOM series to convert; 0: none")
+p.add_argument("--dicom", type=int, default=0, help="DICOM studies; 0: none")
 p.add_argument("--only-voxshard", action="store_true", help="leave the Python pipeline out: peak and seconds alone")
 p.add_argument("--folder", help="where data go; default: a temporary folder")
 a = p.parse_args()
@@ -70,32 +73,92 @@ def write_case(job):
             out.write(nifti.to_bytes())
 
 
-def write_series(folder, i):
+def link_case(folder, i, distinct):
+    for kind, ending in (("imagesTr", "_0000.nii.gz"), ("labelsTr", ".nii.gz")):
+        os.link(folder / kind / f"c{i % distinct:02}{ending}", folder / kind / f"c{i:02}{ending}")
+
+
+def dicom_file(sop_class, uid, study, **values):
     from pydicom.dataset import FileDataset, FileMetaDataset
-    from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian
-    image, _ = phantom(i)
-    folder.mkdir(parents=True)
+    from pydicom.uid import ExplicitVRLittleEndian
+    meta = FileMetaDataset()
+    meta.MediaStorageSOPClassUID, meta.TransferSyntaxUID = sop_class, ExplicitVRLittleEndian
+    meta.MediaStorageSOPInstanceUID = uid
+    d = FileDataset(None, {}, file_meta=meta, preamble=b"\0" * 128)
+    d.is_little_endian, d.is_implicit_VR = True, False
+    d.SOPClassUID, d.SOPInstanceUID, d.StudyInstanceUID, d.FrameOfReferenceUID = sop_class, uid, study, study + ".9"
+    d.Rows, d.Columns, d.SamplesPerPixel, d.PhotometricInterpretation = SIZE[1], SIZE[0], 1, "MONOCHROME2"
+    for name, value in values.items():
+        setattr(d, name, value)
+    return d
+
+
+def one(**values):
+    """A sequence of one item."""
+    from pydicom.dataset import Dataset
+    item = Dataset()
+    for name, value in values.items():
+        setattr(item, name, value)
+    return [item]
+
+
+def write_study(job):
+    """A CT series, a file a slice, and a segmentation of its organs: frames of the slices that are not empty."""
+    from pydicom.uid import CTImageStorage, SegmentationStorage
+    folder, i = job
+    image, label = phantom(i)
+    study, (x_mm, y_mm, z_mm) = f"1.2.3.{i + 1}", SPACINGS[i % 3]
+    (folder / "ct").mkdir(parents=True)
     for k in range(SIZE[2]):
-        meta = FileMetaDataset()
-        meta.MediaStorageSOPClassUID, meta.TransferSyntaxUID = CTImageStorage, ExplicitVRLittleEndian
-        meta.MediaStorageSOPInstanceUID = f"1.2.3.{i}.{k + 1}"
-        d = FileDataset(None, {}, file_meta=meta, preamble=b"\0" * 128)
-        d.is_little_endian, d.is_implicit_VR = True, False
-        d.SOPClassUID, d.SOPInstanceUID = CTImageStorage, f"1.2.3.{i}.{k + 1}"
-        d.StudyInstanceUID, d.SeriesInstanceUID, d.Modality = "1.2.3", f"1.2.3.{i}", "CT"
-        d.ImagePositionPatient, d.ImageOrientationPatient = [0, 0, k], [1, 0, 0, 0, 1, 0]
-        d.PixelSpacing, d.SliceThickness, d.RescaleSlope, d.RescaleIntercept = [0.8, 0.8], 1, 1, -1024
-        d.Rows, d.Columns, d.SamplesPerPixel, d.PhotometricInterpretation = SIZE[1], SIZE[0], 1, "MONOCHROME2"
-        d.BitsAllocated, d.BitsStored, d.HighBit, d.PixelRepresentation = 16, 16, 15, 1
-        d.PixelData = (image[:, :, k].T + np.int16(1024)).tobytes()
-        d.save_as(folder / f"{k:04}.dcm", write_like_original=False)
+        dicom_file(CTImageStorage, f"{study}.1.{k + 1}", study, SeriesInstanceUID=study + ".1", Modality="CT",
+                   ImagePositionPatient=[0, 0, k * z_mm], ImageOrientationPatient=[1, 0, 0, 0, 1, 0], PixelSpacing=[y_mm, x_mm],
+                   SliceThickness=z_mm, RescaleSlope=1, RescaleIntercept=-1024, BitsAllocated=16, BitsStored=16, HighBit=15,
+                   PixelRepresentation=1, PixelData=(image[:, :, k].T + np.int16(1024)).tobytes()
+                   ).save_as(folder / "ct" / f"{k:04}.dcm", write_like_original=False)
+    frames, bits = [], []
+    for c in (1, 2):
+        for k in range(SIZE[2]):
+            mask = label[:, :, k].T == c
+            if mask.any():
+                frames += one(PlanePositionSequence=one(ImagePositionPatient=[0, 0, k * z_mm]),
+                              SegmentIdentificationSequence=one(ReferencedSegmentNumber=c))
+                bits.append(np.packbits(mask.ravel(), bitorder="little"))
+    shared = one(PlaneOrientationSequence=one(ImageOrientationPatient=[1, 0, 0, 0, 1, 0]),
+                 PixelMeasuresSequence=one(PixelSpacing=[y_mm, x_mm], SliceThickness=z_mm, SpacingBetweenSlices=z_mm))
+    segments = [one(SegmentNumber=c, SegmentLabel=name, SegmentAlgorithmType="MANUAL")[0] for c, name in ((1, "a"), (2, "b"))]
+    dicom_file(SegmentationStorage, study + ".2.1", study, SeriesInstanceUID=study + ".2", Modality="SEG",
+               ReferencedSeriesSequence=one(SeriesInstanceUID=study + ".1"), SegmentationType="BINARY", SegmentSequence=segments,
+               SharedFunctionalGroupsSequence=shared, PerFrameFunctionalGroupsSequence=frames, NumberOfFrames=len(frames),
+               BitsAllocated=1, BitsStored=1, HighBit=0, PixelRepresentation=0, PixelData=np.concatenate(bits).tobytes()
+               ).save_as(folder / "labels.dcm", write_like_original=False)
+
+
+def read_nifti(files):
+    """Image and label as (x, y, z) in LPS, and the spacing."""
+    image, label = (nibabel.load(file) for file in files)
+    return *(np.asanyarray(volume.dataobj)[::-1, ::-1] for volume in (image, label)), image.header.get_zooms()
+
+
+def read_study(folder):
+    import pydicom
+    slices = sorted((pydicom.dcmread(f) for f in (Path(folder) / "ct").iterdir()), key=lambda d: float(d.ImagePositionPatient[2]))
+    image = np.stack([d.pixel_array.T.astype(np.float32) * float(d.RescaleSlope) + float(d.RescaleIntercept) for d in slices], -1)
+    place = {round(float(d.ImagePositionPatient[2]), 3): k for k, d in enumerate(slices)}
+    seg = pydicom.dcmread(Path(folder) / "labels.dcm")
+    label = np.zeros(image.shape, np.uint8)
+    for frame, groups in zip(seg.pixel_array, seg.PerFrameFunctionalGroupsSequence):
+        k = place[round(float(groups.PlanePositionSequence[0].ImagePositionPatient[2]), 3)]
+        plane = label[:, :, k]
+        np.maximum(plane, frame.T * np.uint8(groups.SegmentIdentificationSequence[0].ReferencedSegmentNumber), out=plane)
+    d = slices[0]
+    step = float(slices[1].ImagePositionPatient[2]) - float(d.ImagePositionPatient[2])
+    return image, label, (float(d.PixelSpacing[1]), float(d.PixelSpacing[0]), step)
 
 
 def foreground_counts(job):
-    image_file, label_file = job
-    image = np.asanyarray(nibabel.load(image_file).dataobj)
-    inside = image[np.asanyarray(nibabel.load(label_file).dataobj) > 0]
-    return np.bincount(inside.astype(np.int32) + 32768, minlength=65536), nibabel.load(image_file).header.get_zooms()
+    read, source = job
+    image, label, spacing = read(source)
+    return np.bincount(image[label > 0].astype(np.int32) + 32768, minlength=65536), spacing
 
 
 def resampled(voxels, spacing, target, order):
@@ -107,46 +170,28 @@ def resampled(voxels, spacing, target, order):
 
 
 def prepare_one(job):
-    image_file, label_file, target, low, high, mean, std, out = job
-    image, label = nibabel.load(image_file), nibabel.load(label_file)
-    spacing = image.header.get_zooms()
-    voxels = np.asanyarray(image.dataobj)[::-1, ::-1].astype(np.float32)  # RAS to LPS
+    read, source, target, low, high, mean, std, out = job
+    image, label, spacing = read(source)
+    voxels = image.astype(np.float32)
     np.clip(voxels, low, high, out=voxels)
     voxels -= np.float32(mean)
     voxels /= np.float32(std)
-    voxels = resampled(voxels, spacing, target, 1)
-    np.save(out + "_image.npy", voxels)
-    np.save(out + "_label.npy", resampled(np.asanyarray(label.dataobj)[::-1, ::-1], spacing, target, 0))
-    return voxels.shape
+    np.save(out + "_image.npy", resampled(voxels, spacing, target, 1))
+    np.save(out + "_label.npy", resampled(label, spacing, target, 0))
 
 
-def python_prepare(data, out):
-    files = [(str(i), str(data / "labelsTr" / i.name.replace("_0000", ""))) for i in sorted((data / "imagesTr").iterdir())]
+def python_prepare(read, sources, out):
     out.mkdir()
     with multiprocessing.Pool(a.processes) as pool:
-        found = pool.map(foreground_counts, files, chunksize=1)
-        counts = np.sum([c for c, _ in found], 0)
-        values, total = np.arange(-32768, 32768), counts.cumsum()
-        at = lambda share: values[np.searchsorted(total, share * (total[-1] - 1), "right")]
-        low, high = float(at(0.005)), float(at(0.995))
-        clipped = np.clip(values, low, high)
-        mean = (counts * clipped).sum() / total[-1]
-        std = np.sqrt((counts * (clipped - mean) ** 2).sum() / total[-1])
-        target = np.median([z for _, z in found], 0)
-        pool.map(prepare_one, [(*f, target, low, high, mean, std, str(out / f"c{i:02}")) for i, f in enumerate(files)], chunksize=1)
-
-
-def python_convert(job):
-    import pydicom
-    folder, out = job
-    slices = sorted((pydicom.dcmread(f) for f in Path(folder).iterdir()), key=lambda d: float(d.ImagePositionPatient[2]))
-    volume = np.stack([d.pixel_array.astype(np.float32) * float(d.RescaleSlope) + float(d.RescaleIntercept) for d in slices], -1)
-    nibabel.Nifti1Image(volume.transpose(1, 0, 2).astype(np.int16), np.diag([-0.8, -0.8, 1.0, 1.0])).to_filename(out)
-
-
-def python_convert_all(jobs):
-    with multiprocessing.Pool(a.processes) as pool:
-        pool.map(python_convert, jobs, chunksize=1)
+        found = pool.map(foreground_counts, [(read, source) for source in sources], chunksize=1)
+        share = np.mean([counts / counts.sum() for counts, _ in found], 0)  # every case weighs the same
+        values, below = np.arange(-32768, 32768), share.cumsum()
+        low, high = (float(values[np.searchsorted(below, part * (1 - 1e-12))]) for part in (0.005, 0.995))
+        mean = (share * values).sum()  # of the foreground as it is, as nnU-Net has it
+        std = np.sqrt((share * values**2.0).sum() - mean**2)
+        target = np.median([spacing for _, spacing in found], 0)
+        pool.map(prepare_one, [(read, source, target, low, high, mean, std, str(out / f"c{i:02}")) for i, source in enumerate(sources)],
+                 chunksize=1)
 
 
 def timed(act):
@@ -176,43 +221,64 @@ def ratios(mine, theirs):
     return {clock: round(theirs[clock] / mine[clock], 2) for clock in mine}
 
 
-room = Path(a.folder) if a.folder else Path(tempfile.mkdtemp(prefix="voxshard_prepare_"))
-room.mkdir(exist_ok=True)
-try:
-    data = room / "data"
+def compare(work, python):
+    """Of the last case: the largest difference of the images, and the share of labels that differ."""
+    ours = {kind: np.asanyarray(nibabel.load(sorted((work / f"{kind}s").iterdir())[-1]).dataobj) for kind in ("image", "label")}
+    theirs = {kind: np.load(sorted(python.glob(f"*_{kind}.npy"))[-1]) for kind in ours}
+    for kind in ours:
+        if ours[kind].shape != theirs[kind].shape:
+            sys.exit(f"not the same grid: {theirs[kind].shape} and {ours[kind].shape}")
+    largest = float(max(np.abs(x - y).max() for x, y in zip(ours["image"].T, theirs["image"].T)))
+    most = 32 * float(np.finfo(np.float32).eps) * max(float(np.abs(ours["image"]).max()), 1)  # some ten roundings to float32
+    if largest > most:
+        sys.exit(f"the images differ by {largest}, more than rounding: {most}")
+    return {"largest_difference": largest, "share_of_labels_that_differ": float((ours["label"] != theirs["label"]).mean())}
+
+
+def measure(words, read, sources):
+    """Both sides on the same files."""
+    work, python = room / "work", room / "python"
+    for folder in (work, python):
+        shutil.rmtree(folder, ignore_errors=True)
+    mine, said = timed(lambda: ours("prepare", *words, "-o", work, "--threads", a.threads, "--host-memory", a.host_memory))
+    report = {"cases": len(sources), "size": a.size, "voxshard": mine, "memory": said.get("memory")}
+    if not a.only_voxshard:
+        theirs, _ = timed(lambda: python_prepare(read, sources, python))
+        report |= {"python": theirs, "ratio": ratios(mine, theirs)} | compare(work, python)
+    for folder in (work, python):
+        shutil.rmtree(folder, ignore_errors=True)
+    return report
+
+
+def nifti_report():
+    data, distinct = room / "data", min(a.distinct or a.cases, a.cases)
     if not (data / "dataset.json").exists():
         with multiprocessing.Pool(a.processes) as pool:
-            pool.map(write_case, [(data, i) for i in range(a.cases)], chunksize=1)
+            pool.map(write_case, [(data, i) for i in range(distinct)], chunksize=1)
+        for i in range(distinct, a.cases):
+            link_case(data, i, distinct)
         (data / "dataset.json").write_text(json.dumps({"channel_names": {"0": "CT"}, "labels": {"background": 0, "a": 1, "b": 2},
                                                        "numTraining": a.cases, "file_ending": ".nii.gz"}))
     warm(data)
-    shutil.rmtree(room / "work", ignore_errors=True)
-    mine, said = timed(lambda: ours("prepare", data, "-o", room / "work", "--threads", a.threads, "--host-memory", a.host_memory))
-    report = {"cases": a.cases, "size": a.size, "voxshard": mine,
-              "memory": said.get("memory")}
-    last = np.array(nibabel.load(sorted((room / "work/images").iterdir())[-1]).dataobj)
-    shutil.rmtree(room / "work")
-    if not a.only_voxshard:
-        shutil.rmtree(room / "python", ignore_errors=True)
-        theirs, _ = timed(lambda: python_prepare(data, room / "python"))
-        other = np.load(sorted((room / "python").glob("*_image.npy"))[-1])
-        if other.shape != last.shape:
-            sys.exit(f"not the same grid: {other.shape} and {last.shape}")
-        report |= {"python": theirs, "ratio": ratios(mine, theirs), "largest_difference": float(np.abs(other - last).max())}
-        shutil.rmtree(room / "python")
-    if a.dicom:
-        for i in range(a.dicom):
-            write_series(room / f"dicom{i}", i)
-            warm(room / f"dicom{i}")
-        jobs = [(room / f"dicom{i}", room / f"ours{i}.nii") for i in range(a.dicom)]
-        mine, _ = timed(lambda: [ours("convert", f, "-o", o) for f, o in jobs])
-        theirs, _ = timed(lambda: python_convert_all([(str(f), str(o).replace("ours", "theirs")) for f, o in jobs]))
-        for f, o in jobs:
-            x, y = nibabel.load(o), nibabel.load(str(o).replace("ours", "theirs"))
-            if not np.array_equal(np.asanyarray(x.dataobj), np.asanyarray(y.dataobj)) or not np.allclose(x.affine, y.affine):
-                sys.exit(f"{o}: not pydicom's voxels")
-        report["dicom"] = {"voxshard": mine, "python": theirs, "ratio": ratios(mine, theirs)}
-    print(json.dumps(report, indent=2))
+    images = sorted((data / "imagesTr").iterdir())
+    return measure([data], read_nifti, [(str(i), str(data / "labelsTr" / i.name.replace("_0000", ""))) for i in images])
+
+
+def dicom_report():
+    studies, classes = room / "studies", room / "classes.toml"
+    if not classes.exists():
+        with multiprocessing.Pool(a.processes) as pool:
+            pool.map(write_study, [(studies / f"s{i:02}", i) for i in range(a.dicom)], chunksize=1)
+        classes.write_text("".join(f'[[class]]\nname = "{name}"\n' for name in "ab"))
+    warm(studies)
+    return measure([studies, "--classes", classes, "--keep-names"], read_study, [str(s) for s in sorted(studies.iterdir())])
+
+
+room = Path(a.folder) if a.folder else Path(tempfile.mkdtemp(prefix="voxshard_prepare_"))
+room.mkdir(exist_ok=True)
+try:
+    reports = ({"nifti": nifti_report()} if a.cases else {}) | ({"dicom": dicom_report()} if a.dicom else {})
+    print(json.dumps(reports, indent=2))
 finally:
     if not a.folder:
         shutil.rmtree(room, ignore_errors=True)
