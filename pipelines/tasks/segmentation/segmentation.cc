@@ -62,15 +62,6 @@ std::vector<Setting> check_settings(CheckReading& o) {
   return settings;
 }
 
-void set_flip(const std::string& text, std::array<bool, 3>& flip) {
-  for (char axis : text) {
-    const auto at = std::string("DHW").find(axis);
-    if (at == std::string::npos || std::count(text.begin(), text.end(), axis) > 1)
-      throw Error(ErrorKind::kUsage, "[usage] {flip} is \"" + text + "\"; expected letters of DHW, each at most once");
-    flip[at] = true;
-  }
-}
-
 std::vector<Setting> training_settings(VolumeTaskOptions& o) {
   const std::string samples = "Samples", volumes = "Samples of volumes";
   SamplingOptions& s = o.sampling;
@@ -79,10 +70,16 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
       {"crop", "D x H x W of the crops, or whole, padded to a few sizes; default: 64x64x64", samples,
        [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
       {"foreground", "Share of crops that hold a voxel of a random class", samples, &s.foreground, {{0, 1}}},
+      {.name = "crops",
+       .help = "Which class such a crop is drawn on. case: one that the case of the sample has; set: one that any "
+               "case has, then a case that has it, so that rare classes are seen as often as common ones",
+       .group = volumes,
+       .value = named(s.crops, {std::begin(kCropsOnNames), std::end(kCropsOnNames)}),
+       .choices = {std::begin(kCropsOnNames), std::end(kCropsOnNames)}},
       {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale, {{0, 100}}},
       {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise, {{0, 1000}}},
       {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
-       [&s](const std::string& text) { set_flip(text, s.flip); }},
+       [&s](const std::string& text) { s.flip = flips_from_text(text); }},
       {.name = "augment",
        .help = "More random changes of samples, kinds and ranges as in nnU-Net's trainer: space ({rotation}, {zoom}), "
                "intensity (blur, resolution, gamma, contrast, brightness, noise), all: both",

@@ -186,6 +186,17 @@ void set_augmentation(const std::string& name, VolumeAugmentation& options) {
   options.intensity = name == "intensity" || name == "all";
 }
 
+std::array<bool, 3> flips_from_text(const std::string& text) {
+  std::array<bool, 3> flips{};
+  for (char axis : text) {
+    const auto at = std::string("DHW").find(axis);
+    if (at == std::string::npos || std::count(text.begin(), text.end(), axis) > 1)
+      throw Error(ErrorKind::kUsage, "[usage] {flip} is \"" + text + "\"; expected letters of DHW, each at most once");
+    flips[at] = true;
+  }
+  return flips;
+}
+
 std::array<double, 2> zoom_from_text(const std::string& text) {
   const std::vector<double> numbers = parse_numbers(text, 2, "{zoom}");
   if (!(numbers[0] >= 0.25 && numbers[0] <= 1 && numbers[1] >= 1 && numbers[1] <= 4))

@@ -29,6 +29,8 @@ std::vector<std::string> augmentation_names();
 std::string augmentation_name(const VolumeAugmentation& options);
 /// Sets what one of the names says. Requires: one of them.
 void set_augmentation(const std::string& name, VolumeAugmentation& options);
+/// Parses "DHW", the axes to mirror. Errors: kUsage for anything but letters of DHW, each at most once.
+std::array<bool, 3> flips_from_text(const std::string& text);
 /// Parses "0.7,1.4". Errors: kUsage for anything but a factor of 0.25 to 1 and one of 1 to 4.
 std::array<double, 2> zoom_from_text(const std::string& text);
 
