@@ -5,6 +5,7 @@
 #include <set>
 
 #include "io/files/safetensors.h"
+#include "tests/pipelines/tasks/segmentation/filled_samples.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -22,14 +23,6 @@ struct Volumes : Scene {
 };
 
 SamplingOptions plain(Dims crop) { return {.crop = crop, .intensity_scale = 0, .noise = 0}; }
-
-Tensor filled(const SampleSource& source, const std::vector<Sample>& batch, const InputInfo& input) {
-  Shape shape = source.extents(batch);
-  shape.push_back(1);
-  Tensor whole(std::holds_alternative<input::Image>(input) ? DType::kF32 : DType::kI32, shape);
-  source.fill(batch, input, whole.view());
-  return whole;
-}
 
 void expect_same(const Tensor& a, const Tensor& b) {
   ASSERT_EQ(a.shape(), b.shape());

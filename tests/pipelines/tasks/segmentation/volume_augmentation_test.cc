@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "tests/pipelines/tasks/segmentation/filled_samples.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -125,14 +126,6 @@ struct AugmentedScene : Scene {
   }
   PreparedDataset dataset;
 };
-
-Tensor filled(const SampleSource& source, const std::vector<Sample>& batch, const InputInfo& input) {
-  Shape shape = source.extents(batch);
-  shape.push_back(1);
-  Tensor whole(std::holds_alternative<input::Image>(input) ? DType::kF32 : DType::kI32, shape);
-  source.fill(batch, input, whole.view());
-  return whole;
-}
 
 TEST(VolumeAugmentation, TheBoxesOfTheCoresMakeTheWhole) {
   const AugmentedScene scene("augmented_boxes");
