@@ -15,7 +15,7 @@ namespace {
 struct Options {
   ConvertRequest request;
   std::string to, size, labels = "one-hot", compression = "gzip", irregular = "reject";
-  bool provenance = false, keep_names = false;
+  bool provenance = false;
 };
 
 RunCommand add(CLI::App& app) {
@@ -65,19 +65,24 @@ RunCommand add(CLI::App& app) {
   app.add_flag("--provenance", o->provenance,
                "Of volumes: a JSON beside each with version, source format, hash of the source's content, and what was "
                "repaired or resampled; without names, UIDs or paths");
-  app.add_flag("--keep-names", o->keep_names, "The path of the source in that JSON too; it may name a patient")
-      ->needs("--provenance");
+  app.add_flag("--keep-names", o->request.keep_names,
+               "The path of the source in that JSON too, and of a tree of DICOM series that becomes an nnU-Net folder "
+               "the names of its folders for ids; both may name patients");
+  app.add_option("--id-salt", o->request.id_salt,
+                 "Of what becomes an nnU-Net folder: file of a secret, 16 bytes or more; ids are hashes that only its "
+                 "holder can make; without it those of a tree of DICOM series are numbers");
   app.add_option(
       "--like", o->request.like,
       "Of a DICOM segmentation or an RT structure set: the image on whose voxels the label map is written, a "
       "DICOM series or any volume");
   app.add_option("--classes", o->request.classes,
-                 "Of the same: TOML, JSON or YAML with the classes in order, each with name, aliases and patterns that "
-                 "its structures may have; default: the numbers in the file");
+                 "Of the same, and of a tree of DICOM studies that becomes an nnU-Net folder with their labels: TOML, "
+                 "JSON or YAML with the classes in order, each with name, aliases and patterns that its structures may "
+                 "have; default: the numbers in the file, and a tree gives images alone");
   return [o](const Context& context) {
     ConvertRequest& request = o->request;
     request.irregular = o->irregular == "resample" ? IrregularSlices::kResample : IrregularSlices::kReject;
-    if (o->provenance) request.provenance = o->keep_names ? Provenance::kWithNames : Provenance::kWithoutNames;
+    if (o->provenance) request.provenance = request.keep_names ? Provenance::kWithNames : Provenance::kWithoutNames;
     request.threads = context.threads;
     request.one_hot = o->labels == "one-hot";
     request.compressed = o->compression == "gzip";
@@ -111,6 +116,7 @@ Command convert_command() {
       "  voxshard convert study.zip -o ct.nii.gz             # the same of an archive that holds one series\n"
       "  voxshard convert Task09_Spleen -o Dataset009_Spleen --to nnunet   # Decathlon to nnU-Net v2\n"
       "  voxshard convert scans -o Dataset010_Scans --to nnunet --provenance   # a tree of DICOM series to imagesTs\n"
+      "  voxshard convert studies -o Dataset011_Organs --to nnunet --classes map.toml   # with SEG and RT-STRUCT\n"
       "  voxshard convert RS.dcm --like study/series --classes map.toml -o labels.nii.gz",
       add,
       nullptr,

@@ -137,4 +137,11 @@ StructureLabels read_structures_on(const fs::path& path, const Geometry& image,
   return made;
 }
 
+Geometry grid_of_image(const std::filesystem::path& image, const VolumeFormats& formats) {
+  const VolumeInfo info = read_volume_info(image, formats);
+  if (!info.readable) static_cast<void>(read_image(image, formats));  // says why, by its code
+  require_within(formats.limits, info, image);
+  return info.geometry;
+}
+
 }  // namespace voxshard

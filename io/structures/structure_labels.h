@@ -40,4 +40,8 @@ struct StructureLabels {
 StructureLabels read_structures_on(const std::filesystem::path& path, const Geometry& image,
                                    const std::map<int, int>& class_of_structure, const StructureOptions& options = {});
 
+/// Returns the grid of an image, on which structures are drawn, from its header. Errors: kInput as read_image gives
+/// them for a header.
+Geometry grid_of_image(const std::filesystem::path& image, const VolumeFormats& formats = volume_formats());
+
 }  // namespace voxshard

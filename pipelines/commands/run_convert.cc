@@ -39,10 +39,18 @@ bool needs_image_or_classes(const ConvertRequest& request) {
 
 TaskReport run_convert(const ConvertRequest& request, ConvertTo to, Progress& progress) {
   const bool structures = to == ConvertTo::kVolume && is_structure_file(request.input);
-  if (!structures && !(request.like.empty() && request.classes.empty()))
+  const bool tree = to == ConvertTo::kNnunet;
+  if (!structures && !(request.like.empty() && (request.classes.empty() || tree)))
     throw Error(ErrorKind::kUsage,
                 "[usage] {like} and {classes} are for one DICOM segmentation or RT structure set that "
-                "becomes a volume; leave them out");
+                "becomes a volume, {classes} also for a tree of studies that becomes an nnU-Net folder; leave them "
+                "out");
+  if (!tree && !request.id_salt.empty())
+    throw Error(ErrorKind::kUsage, "[usage] {id-salt} is for what becomes an nnU-Net folder; leave it out");
+  if (!tree && request.keep_names && request.provenance == Provenance::kNone)
+    throw Error(ErrorKind::kUsage,
+                "[usage] {keep-names} is for {provenance} and for trees of series that become an "
+                "nnU-Net folder; leave it out");
   const bool makes_label_map = structures && needs_image_or_classes(request);
   if (request.provenance != Provenance::kNone &&
       (makes_label_map || (to != ConvertTo::kVolume && to != ConvertTo::kNnunet)))

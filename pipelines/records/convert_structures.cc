@@ -69,10 +69,7 @@ Geometry grid_for(const ConvertRequest& request, const StructureFile& file, cons
                 "[usage] " + request.input.string() +
                     " is an RT structure set: its contours need the voxels of an image; give the image by {like}");
   const fs::path& path = request.like.empty() ? request.input : request.like;
-  const VolumeInfo info = read_volume_info(path, formats);
-  if (!info.readable) throw Error(ErrorKind::kInput, "[input] " + path.string() + ": " + info.problem);
-  require_within(formats.limits, info, path);
-  return info.geometry;
+  return grid_of_image(path, formats);
 }
 
 void count_voxels(const Volume& volume, std::map<int, MadeClass>& classes) {

@@ -11,7 +11,8 @@
 
 namespace voxshard {
 
-/// Volumes without a label become test images. A case that cannot be used is left out and reported; dataset.json, which
+/// Volumes without a label become test images; a tree of studies with request.classes gives training images and label
+/// maps. A case that cannot be used is left out and reported; dataset.json, which
 /// makes the folder a data set, is written last. Images are int16 when their values are whole numbers that fit, else
 /// float32; labels uint8 or int32. Errors: kInput for an input that holds neither a data set nor volumes, or series of
 /// several modalities; kNoCase when nothing can be used; kOutput; Stopped.

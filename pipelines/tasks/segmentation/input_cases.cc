@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "io/datasets/study_tree.h"
 #include "io/files/channel_address.h"
 #include "io/files/file_name.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
@@ -18,21 +19,32 @@ std::string stem_of(const fs::path& path, const VolumeFormats& formats) {
   return volume_stem(path, formats).value_or(path.filename().string());
 }
 
+/// True for an image without a file name of its own: a DICOM series, and a volume of an archive.
+bool is_nameless(const fs::path& image, const VolumeFormats& formats) {
+  return is_volume_address(image, formats) || std::ranges::any_of(formats.rows, [&](const VolumeFormat& format) {
+           return format.endings.empty() && format.matches(image);
+         });
+}
+
+bool any_nameless(const std::vector<fs::path>& images, const VolumeFormats& formats) {
+  return std::ranges::any_of(images, [&](const fs::path& image) { return is_nameless(image, formats); });
+}
+
 /// Returns the case of one image alone: "liver_03_0000.nii.gz" -> "liver_03".
-InputCase case_of_image(const fs::path& path, const VolumeFormats& formats) {
+Case case_of_image(const fs::path& path, const VolumeFormats& formats) {
   const std::string stem = stem_of(path, formats);
   const auto channel = channel_of_stem(stem);
-  return {channel && channel->channel == 0 ? channel->id : stem, {path}};
+  return {.id = channel && channel->channel == 0 ? channel->id : stem, .images = {path}, .label = {}};
 }
 
 InputCases cases_of_one_channel(const std::vector<fs::path>& images, const VolumeFormats& formats) {
-  InputCases found;
+  InputCases found{.nameless = any_nameless(images, formats)};
   std::set<std::string> firsts;  // with a file _0000
   for (const fs::path& path : images) {
     found.cases.push_back(case_of_image(path, formats));
     if (const auto stem = channel_of_stem(stem_of(path, formats)); stem && stem->channel == 0) firsts.insert(stem->id);
   }
-  for (const InputCase& item : found.cases)
+  for (const Case& item : found.cases)
     if (const auto stem = channel_of_stem(item.id); stem && firsts.contains(stem->id)) ++found.further;
   return found;
 }
@@ -40,7 +52,7 @@ InputCases cases_of_one_channel(const std::vector<fs::path>& images, const Volum
 /// Adds the case of a file that holds all channels, or why it is none.
 void add_whole(const fs::path& path, const std::vector<std::string>& channels, const VolumeFormats& formats,
                InputCases& found) {
-  InputCase item{stem_of(path, formats), channel_addresses(path, channels.size())};
+  Case item{.id = stem_of(path, formats), .images = channel_addresses(path, channels.size()), .label = {}};
   const bool may_hold_them = std::ranges::any_of(
       formats.rows, [&](const VolumeFormat& format) { return format.matches(item.images.front()); });
   if (may_hold_them) {
@@ -66,7 +78,7 @@ fs::path sibling(const fs::path& file, const std::string& id, std::size_t channe
 }
 
 void add_channels(const std::string& id, Files files, const std::vector<std::string>& channels, InputCases& found) {
-  InputCase item{id, {}};
+  Case item{.id = id, .images = {}, .label = {}};
   for (std::size_t c = 0; c < channels.size(); ++c) {
     const auto known = files.by_channel.find(c);
     const fs::path path = known != files.by_channel.end() ? known->second : sibling(files.any, id, c);
@@ -82,12 +94,23 @@ void add_channels(const std::string& id, Files files, const std::vector<std::str
   found.cases.push_back(std::move(item));
 }
 
+/// Names the cases of a data set after the folders of their images; returns the names that they had.
+CaseNames take_names_of_folders(Dataset& set) {
+  std::map<fs::path, std::string> name_of;
+  for (const Case& item : set.training) name_of[item.images.front()] = item.id;
+  name_by_folders(set);
+  CaseNames names;
+  for (const Case& item : set.training)
+    names[item.id] = {.name = name_of.at(item.images.front()), .files = item.images};
+  return names;
+}
+
 }  // namespace
 
 InputCases cases_of_images(const std::vector<fs::path>& images, const std::vector<std::string>& channels,
                            const VolumeFormats& formats) {
   if (channels.size() == 1) return cases_of_one_channel(images, formats);
-  InputCases found;
+  InputCases found{.nameless = any_nameless(images, formats)};
   std::map<std::string, Files> by_id;
   std::vector<std::string> order;
   for (const fs::path& path : images) {
@@ -106,7 +129,32 @@ InputCases cases_of_images(const std::vector<fs::path>& images, const std::vecto
   return found;
 }
 
-std::vector<fs::path> files_of_case(const InputCase& item) {
+CaseNames name_cases(InputCases& found, const DatasetSource& source, const fs::path& output, Progress& progress) {
+  if (!found.nameless && source.id_salt.empty()) return {};
+  Dataset set{.name = {},
+              .folder = source.folder,
+              .channels = {},
+              .label_names = {},
+              .training = std::move(found.cases),
+              .test = {},
+              .problems = {},
+              .kind = {}};
+  for (const CaseFailure& failure : found.failures)
+    set.problems.push_back({failure.id, failure.code, failure.message, {}});
+  const CaseNames folders = source.keep_names ? take_names_of_folders(set) : CaseNames();
+  SourceDataset named = with_ids(std::move(set), found.nameless, source, output, progress);
+  found.cases = std::move(named.dataset.training);
+  found.failures.clear();
+  for (const CaseProblem& problem : named.dataset.problems)
+    found.failures.push_back(
+        {problem.id, problem.code, (problem.reason.starts_with("[") ? "" : "[predict] ") + problem.reason});
+  CaseNames names = read_case_names(output);
+  const CaseNames& now = source.keep_names ? folders : named.names;
+  for (const auto& [id, one] : now) names[id] = one;
+  return names;
+}
+
+std::vector<fs::path> files_of_case(const Case& item) {
   std::vector<fs::path> files;
   for (const fs::path& image : item.images)
     for (const fs::path& file : files_of_volume(image))

@@ -9,21 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "io/datasets/dataset.h"
 #include "io/volume/volume.h"
 #include "pipelines/engine/requests.h"
+#include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 
 namespace voxshard {
 
-struct InputCase {
-  std::string id;                             // "liver_03"
-  std::vector<std::filesystem::path> images;  // by channel: files or addresses in one
-};
-
 struct InputCases {
-  std::vector<InputCase> cases;       // in the order of the images
-  std::vector<CaseFailure> failures;  // E_MISSING: a channel is not there
-  std::size_t left_out = 0;           // files of channels that the model does not have
-  std::size_t further = 0;            // of one channel: cases that are named like further channels of others
+  std::vector<Case> cases = {};            // in the order of the images; without labels
+  std::vector<CaseFailure> failures = {};  // E_MISSING: a channel is not there
+  std::size_t left_out = 0;                // files of channels that the model does not have
+  std::size_t further = 0;                 // of one channel: cases that are named like further channels of others
+  bool nameless = false;                   // the images have no file names: DICOM series, or volumes of an archive
 };
 
 /// Groups images into cases. Channels are looked for among the images and beside them.
@@ -31,7 +29,17 @@ struct InputCases {
 InputCases cases_of_images(const std::vector<std::filesystem::path>& images, const std::vector<std::string>& channels,
                            const VolumeFormats& formats);
 
+/// Names the cases as their label maps are called. Files keep their names, unless there is a secret. DICOM series and
+/// the volumes of an archive have none of their own: they get anonymous ids as in read_dataset_source(), or with
+/// source.keep_names those of the folders that hold them. Sorts what gets new ids by id.
+///   source  its `folder` is the input, of which folders are named
+///   output  folder of an earlier call, whose ids hold
+///   returns names and files by id, for write_case_names(); empty where ids are the names of files
+/// Errors: those of with_ids().
+CaseNames name_cases(InputCases& found, const DatasetSource& source, const std::filesystem::path& output,
+                     Progress& progress);
+
 /// Returns all files that hold a case, each once. Errors: kInput.
-std::vector<std::filesystem::path> files_of_case(const InputCase& item);
+std::vector<std::filesystem::path> files_of_case(const Case& item);
 
 }  // namespace voxshard

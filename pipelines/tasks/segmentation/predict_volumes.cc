@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "io/datasets/hidden_paths.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
@@ -51,8 +52,7 @@ class VolumePrediction : public Prediction {
         o_(batch.options),
         folder_(folder),
         spec_(batch.run.spec),
-        made_with_(prediction_hash(o_, batch.run.file)),
-        secret_(secret_for_ids(batch.options.task.of<VolumeReading>().id_salt, batch.progress)) {
+        made_with_(prediction_hash(o_, batch.run.file, naming_of(o_))) {
     try {
       plan_ = plan_from_json(batch.run.preparation);
     } catch (const Error& e) {
@@ -60,14 +60,14 @@ class VolumePrediction : public Prediction {
     }
     take_cases(images);
     keep_wanted(cases_, {batch.run.trained_on, o_.held_out, batch.report.seen, batch.context.pool(), batch.progress},
-                [&](const InputCase& item) { return HashedCase{.name = item.id, .files = files_of_case(item)}; });
+                [&](const Case& item) { return HashedCase{.name = item.id, .files = files_of_case(item)}; });
   }
 
   PredictionWords words() const override { return {.inputs = "images", .one = "case "}; }
 
   std::vector<std::string> names() const override {
     std::vector<std::string> ids;
-    for (const InputCase& item : cases_) ids.push_back(item.id);
+    for (const Case& item : cases_) ids.push_back(item.id);
     return ids;
   }
 
@@ -80,22 +80,22 @@ class VolumePrediction : public Prediction {
   void begin() override {
     const std::vector<std::string> ids = names();
     folder_.start({.options = made_with_, .parts = {ids.begin(), ids.end()}, .resume = true, .protect = true});
-    if (secret_) write_case_names(o_.output, names_);
+    write_names();
   }
 
   /// Predicts and writes one image. Errors: Stopped, before anything of this image is written.
   void predict(const PredictionTurn& turn) override {
-    hiding_paths(case_of(cases_[turn.inputs.front()]), [&] { predict_one(turn); });
+    hiding_paths(cases_[turn.inputs.front()], [&] { predict_one(turn); });
   }
 
   void predict_one(const PredictionTurn& turn) {
     const Stopwatch watch;
     const std::size_t i = turn.inputs.front();
-    const InputCase& item = cases_[i];
+    const Case& item = cases_[i];
     const std::string& id = item.id;
     if (!seen_.insert(id).second)
       return b_.fail(i, "E_DUPLICATE",
-                     "[predict] " + (secret_ ? "it" : item.images.front().string()) +
+                     "[predict] " + (item.anonymous ? "it" : item.images.front().string()) +
                          " would overwrite the prediction of another image of the same name; rename it");
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
     const ProcessPlan plan = plan_that_fits(item);
@@ -116,6 +116,7 @@ class VolumePrediction : public Prediction {
   void drop(std::size_t i) override { folder_.drop(cases_[i].id); }
 
   void list_failures() override {
+    write_names();
     write_quarantine(o_.output, left_out(b_.report));
     write_seen(o_.output, b_.report.seen);
   }
@@ -123,27 +124,21 @@ class VolumePrediction : public Prediction {
   void finish() override {
     list_failures();
     b_.report.text = prediction_text(b_.report, o_.output / "quarantine.csv", "");
+    if (!names_.empty())
+      b_.report.text += (o_.output / kCaseNamesFile).string() +
+                        ", for its owner's eyes alone, leads from the names of the label maps to the images\n";
     b_.report.next = next_command(o_);
   }
 
  private:
-  Case case_of(const InputCase& item) const {
-    return {.id = item.id, .images = item.images, .label = {}, .anonymous = secret_.has_value()};
+  /// Returns what names label maps beside their files; results of another naming are not mixed with these.
+  static std::string naming_of(const PredictOptions& options) {
+    const auto& reading = options.task.of<VolumeReading>();
+    return reading.keep_names ? "names of folders" : reading.id_salt.empty() ? "" : "salted";
   }
 
-  /// Gives the cases ids that are made with the secret, and takes the names of files out of what is wrong with them.
-  void hide_names(InputCases& found) {
-    names_ = read_case_names(o_.output);
-    for (InputCase& item : found.cases) {
-      const std::string id = salted_id(*secret_, item.id);
-      names_[id] = {.name = item.id, .files = item.images};
-      item.id = id;
-    }
-    for (CaseFailure& failure : found.failures) {
-      const std::string id = salted_id(*secret_, failure.id);
-      names_[id] = {.name = failure.id, .files = {}};
-      failure.id = id, failure.message = "[predict] one of its channels is missing";
-    }
+  void write_names() const {
+    if (!names_.empty()) write_case_names(o_.output, names_);
   }
 
   /// Groups the images into cases; a case without one of its channels is left out.
@@ -156,7 +151,9 @@ class VolumePrediction : public Prediction {
       b_.progress.warn(std::to_string(found.further) +
                        " images are named like further channels of others, but the run reads one channel: each is "
                        "predicted as an image of its own");
-    if (secret_) hide_names(found);
+    const auto& reading = o_.task.of<VolumeReading>();
+    names_ = name_cases(found, {.folder = o_.input, .id_salt = reading.id_salt, .keep_names = reading.keep_names},
+                        o_.output, b_.progress);
     b_.list(found.failures);
     cases_ = std::move(found.cases);
   }
@@ -167,7 +164,7 @@ class VolumePrediction : public Prediction {
 
   /// Returns the extents from the headers; empty for an image that cannot be read or is too large: predict() reports
   /// why.
-  Shape planned_extents(const InputCase& item) const {
+  Shape planned_extents(const Case& item) const {
     Shape extents;
     try {
       for (const fs::path& image : item.images) {
@@ -184,7 +181,7 @@ class VolumePrediction : public Prediction {
   }
 
   /// Returns the memory plan of a case from its headers. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
-  ProcessPlan plan_that_fits(const InputCase& item) {
+  ProcessPlan plan_that_fits(const Case& item) {
     ProcessPlan plan;
     for (const fs::path& path : item.images) {
       const VolumeInfo info = read_volume_info(path, o_.formats);
@@ -201,16 +198,21 @@ class VolumePrediction : public Prediction {
 
   /// Returns the label map on the grid of the files. Each volume is released when the next one is made, and the core
   /// set as soon as it is not needed: the memory plan counts on that.
-  Volume labels_of(const InputCase& item) {
+  Volume labels_of(const Case& item) {
     Geometry original, grid;
-    std::optional<Box> crop;  // of nnU-Net's convention, which has one channel
+    std::optional<Box> crop;  // of nnU-Net's convention, the same for all channels
     std::vector<Tensor> channels;
-    for (std::size_t c = 0; c < item.images.size(); ++c) {
+    const auto read = [&](std::size_t c) {
       Volume volume = read_image(item.images[c], o_.formats);
       throw_if_stopped(b_.progress);
       if (c == 0) original = volume.geometry;
-      require_same_channels(original, volume.geometry, item.images[c].filename().string());
-      PreparedImage prepared = prepare_image(std::move(volume), plan_.of_channel(c));
+      require_same_channels(original, volume.geometry,
+                            shown_file(item, item.images[c], "channel " + std::to_string(c)));
+      return volume;
+    };
+    const auto nonzero = nonzero_of_channels(plan_, read);
+    for (std::size_t c = 0; c < item.images.size(); ++c) {
+      PreparedImage prepared = prepare_image(read(c), plan_.of_channel(c), nullptr, nonzero ? &*nonzero : nullptr);
       grid = prepared.image.geometry, crop = prepared.crop;
       channels.push_back(std::move(prepared.image.voxels));
     }
@@ -223,7 +225,7 @@ class VolumePrediction : public Prediction {
 
   /// Returns a hash of the case's files, whether they were resampled, the program version and the partition, by which a
   /// later call knows that it may keep the prediction.
-  std::string made_of(const InputCase& item) const {
+  std::string made_of(const Case& item) const {
     std::string text = std::string(VOXSHARD_VERSION) + " " + to_string(spec_.cut.mesh.partition);
     for (const fs::path& image : item.images)
       if (read_volume_info(image, o_.formats).warning.starts_with("W_RESAMPLED")) text += " resampled";
@@ -237,10 +239,9 @@ class VolumePrediction : public Prediction {
   ModelSpec spec_;
   std::string made_with_;  // hash
   PreparePlan plan_;
-  std::vector<InputCase> cases_;
-  std::optional<Secret> secret_;  // with which ids are made
-  CaseNames names_;               // then
-  std::set<std::string> seen_;    // case ids
+  std::vector<Case> cases_;
+  CaseNames names_;             // where ids are not the names of files
+  std::set<std::string> seen_;  // case ids
 };
 
 }  // namespace

@@ -113,6 +113,11 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOp
       {"crop", "D x H x W around the centre of each volume, or whole; default: whole", run,
        [&of_run](const std::string& text) { of_run.crop = crop_from_text(text, 3); }},
       {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
+      {"classes",
+       "Class map (TOML, JSON or YAML), as of prepare: the references are then a tree of DICOM studies with "
+       "segmentations or structure sets",
+       "", &o.classes},
+      irregular_setting(o.irregular),
       {.name = "baseline",
        .help = "What is scored beside it, fitted on the training cases: threshold, the best HU interval of each "
                "class; default: none",
@@ -154,7 +159,9 @@ class Segmentation : public Task {
             .outputs = "Folder to write label maps to",
             .predicted = "predictions",
             .predictions = "Folder of predicted label maps, or one",
-            .references = "Folder of reference label maps with the same file names, or one",
+            .references =
+                "Folder of reference label maps with the same file names, or one; with a class map a tree "
+                "of DICOM studies",
             .run_data = "of volumes the folder that voxshard prepare wrote",
             .scores = "summary.json to write, in nnU-Net's form",
             .data_sets = "nnU-Net, Decathlon"};
@@ -258,6 +265,7 @@ class Segmentation : public Task {
     o.summary = options.summary, o.seen = options.seen;
     o.metrics = metrics_;
     warn_of_settings_of_surfaces(options, chosen_metrics(o.metric_keys, metrics_), context.progress());
+    if (o.irregular != IrregularSlices::kReject) o.formats = volume_formats_with(o.irregular);
     o.formats.limits.memory_bytes = context.left_bytes();
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{

@@ -37,8 +37,13 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
                       .choices = {"all", "best"}});
   settings.push_back({"id-salt",
                       "File of a secret, 16 bytes or more: label maps are named by hashes that only its holder can "
-                      "make, as prepare names cases with it; case_paths.json leads back to the images",
+                      "make, as prepare names cases with it; without it those of DICOM series and archives are "
+                      "numbered; case_paths.json leads back to the images",
                       "", &o.id_salt});
+  settings.push_back({"keep-names",
+                      "Label maps of DICOM series are named after the folders of the series, whatever these say of "
+                      "patients",
+                      "", &o.keep_names});
   return settings;
 }
 

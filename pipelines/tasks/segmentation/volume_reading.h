@@ -15,7 +15,8 @@ struct VolumeReading {
   VolumeLimits limits;
   IrregularSlices irregular = IrregularSlices::kReject;
   bool best_series = false;       // of several reconstructions of a scan only the best (io/dicom/best_reconstruction.h)
-  std::filesystem::path id_salt;  // file of a secret that ids of cases are made with; empty: ids are names
+  std::filesystem::path id_salt;  // file of a secret that ids of cases are made with; empty: there is none
+  bool keep_names = false;        // DICOM series are named after their folders
 };
 
 /// Returns the settings of the limits, the same for check, prepare and predict.

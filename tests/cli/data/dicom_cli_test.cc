@@ -63,19 +63,22 @@ TEST_F(DicomCli, ATreeBecomesTestImagesOfNnUNetWithoutATraceOfWhoItIs) {
   EXPECT_EQ(nlohmann::json::parse(file_text(output + "/dataset.json")).at("channel_names").at("0"), "CT");
 }
 
-TEST_F(DicomCli, APredictionHasTheSeriesOwnGridAndTheNameOfItsId) {
+TEST_F(DicomCli, APredictionHasTheSeriesOwnGridAndANumber) {
   const std::string study = write_scan(), output = scratch_ / "predictions";
   const nlohmann::json series = only_series(study);
   const CommandResult r = run_voxshard("predict " + run() + " " + study + " -o " + output + " --json");
   ASSERT_EQ(r.exit_code, 0) << r.err;
   expect_nobody(r);
-  const std::string address = series.at("path"), id = address.substr(address.find("=") + 1);
-  const nlohmann::json labels = run_voxshard("info " + output + "/" + id + ".nii.gz --json").json().at("files").at(0);
+  const nlohmann::json labels = run_voxshard("info " + output + "/case_0001.nii.gz --json").json().at("files").at(0);
   for (const char* key : {"size", "spacing_mm", "origin_mm", "direction"})
     EXPECT_EQ(labels.at(key), series.at(key)) << key;
+  const std::string address = series.at("path"), id = address.substr(address.find("=") + 1);
+  EXPECT_EQ(r.out.find(id), std::string::npos) << "a hash of UIDs can be looked up by who has them";
   for (const auto& file : fs::recursive_directory_iterator(output)) {
     expect_nobody(file.path().filename().string());
-    if (file.is_regular_file()) expect_nobody(file_text(file.path()));
+    if (!file.is_regular_file()) continue;
+    expect_nobody(file_text(file.path()));
+    EXPECT_EQ(file_text(file.path()).find(id) != std::string::npos, file.path().filename() == "case_paths.json");
   }
 }
 
@@ -221,6 +224,13 @@ TEST_F(StructuresCli, ContoursAskForTheirImageAndRefuseAnother) {
   const CommandResult scan = run_voxshard("convert " + study + " --like " + study + output);
   EXPECT_EQ(scan.exit_code, 2);
   EXPECT_THAT(scan.err, HasSubstr("--like and --classes are for one DICOM segmentation"));
+}
+
+TEST_F(StructuresCli, AnImageThatIsNoVolumeIsRefusedByItsCode) {
+  const CommandResult r = run_voxshard("convert " + write_structures() + " --like " + write_scan({9, 10}) + " -o " +
+                                       (scratch_ / "labels.nii.gz") + " --json");
+  EXPECT_EQ(r.exit_code, 3);
+  EXPECT_EQ(r.json().at("error").at("code"), "E_GAP") << r.err;
 }
 
 TEST_F(StructuresCli, ASegmentationIsBroughtToTheSeriesOrKeepsItsGridWithNewClasses) {

@@ -64,7 +64,7 @@ void write_framed_set(const fs::path& data) {
   }
 }
 
-TEST(NnunetCli, ACroppedSetIsPreparedTrainedAndPredictedOnTheWholeGrid) {
+TEST(NnunetCli, ACroppedSetOfRegionsIsPreparedTrainedPredictedOnTheWholeGridAndScored) {
   Folder folder("nnunet");
   const fs::path data = folder / "data";
   write_framed_set(data);
@@ -94,6 +94,30 @@ TEST(NnunetCli, ACroppedSetIsPreparedTrainedAndPredictedOnTheWholeGrid) {
     std::memcpy(&label, &bytes[kHeader + 2 * static_cast<std::size_t>(i)], sizeof label);
     ASSERT_EQ(label, 0) << i;
   }
+  // Scores are those of the regions: unions of classes, counted here by hand.
+  const std::string reference = file_text((data / "labelsTr/mr_1.nii").string());
+  const auto dice_from = [&](int lowest) {
+    double both = 0, all = 0;
+    for (std::int64_t i = 0; i < kEdge * kEdge * kEdge; ++i) {
+      std::int16_t found = 0, wanted = 0;
+      std::memcpy(&found, &bytes[kHeader + 2 * static_cast<std::size_t>(i)], sizeof found);
+      std::memcpy(&wanted, &reference[kHeader + 2 * static_cast<std::size_t>(i)], sizeof wanted);
+      both += 2 * (found >= lowest && wanted >= lowest), all += (found >= lowest) + (wanted >= lowest);
+    }
+    return both / all;
+  };
+  const CommandResult scores = run_voxshard("evaluate " + (folder / "out") + " " + (data / "labelsTr").string() +
+                                            " --dataset " + data.string() + " --json");
+  ASSERT_EQ(scores.exit_code, 0) << scores.err;
+  const nlohmann::json regions = scores.json().at("classes");
+  ASSERT_EQ(regions.size(), 2u);
+  EXPECT_EQ(regions.at(0).at("name"), "both");
+  EXPECT_EQ(regions.at(0).at("labels"), nlohmann::json({1, 2}));
+  EXPECT_EQ(regions.at(1).at("name"), "inner");
+  const nlohmann::json of_case = scores.json().at("cases").at(1);
+  EXPECT_EQ(of_case.at("case"), "mr_1");
+  EXPECT_NEAR(of_case.at("dice").at(0).get<double>(), dice_from(1), 1e-12);
+  EXPECT_NEAR(of_case.at("dice").at(1).get<double>(), dice_from(2), 1e-12);
 }
 
 TEST(NnunetCli, InfoListsRegionsAsUnionsOfClasses) {

@@ -1,11 +1,7 @@
 // Trees of studies and plain folders on the command line: prepared, checked, and without a trace of who they are.
 #include <sys/stat.h>
 
-#include "tests/cli/run_voxshard.h"
-#include "tests/io/study_files.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/cli/data/study_tree_scene.h"
 
 namespace voxshard {
 namespace {
@@ -14,46 +10,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-class StudyTreeCli : public testing::Test {
- protected:
-  /// Writes four studies in folders that are named after patients; the last one lacks the spleen.
-  StudyTreeCli() {
-    for (int i = 0; i < 4; ++i) {
-      const std::string uid = "1.2.840.4711." + std::to_string(i);
-      StudySeries ct{.study = uid, .series = uid + ".4", .frame = uid + ".9", .slices = 4 + i};
-      ct.patient = "PLANTED^P" + std::to_string(i);
-      const fs::path folder = fs::path(tree_) / ("PLANTED_P" + std::to_string(i));
-      write_series(folder / "PLANTED_CT", ct, "PLANTED_IM");
-      std::vector<Block> organs = {{1, "Leber", 2, 6, 1, 3}};
-      if (i != 3) organs.push_back({2, "Spleen", 0, 2, 0, 1});
-      write_structure_set(folder / "PLANTED_RS.dcm", ct, organs);
-    }
-    scratch_.write("map.toml", "[[class]]\nname = \"liver\"\naliases = [\"Leber\"]\n[[class]]\nname = \"spleen\"\n");
-    scratch_.write("salt", "a secret of the operator's");
-    fs::permissions(scratch_ / "salt", fs::perms(0600));
-  }
-  std::string prepare(const std::string& options = "") const {
-    return "prepare " + tree_ + " -o " + work_ + " --classes " + (scratch_ / "map.toml") + " " + options;
-  }
-  std::string patient_folder(int i) const { return tree_ + "/PLANTED_P" + std::to_string(i); }
-  /// Returns all that a command printed, and all that is in the work folder but the file of its owner.
-  std::string all_of(const CommandResult& r) const {
-    std::string all = r.out + r.err;
-    if (fs::exists(work_))
-      for (const auto& file : fs::recursive_directory_iterator(work_)) {
-        all += fs::relative(file.path(), work_).string() + "\n";
-        if (file.is_regular_file() && file.path().filename() != "case_paths.json") all += file_text(file.path());
-      }
-    return all;
-  }
-  void expect_nobody(const CommandResult& r) const {
-    const std::string all = all_of(r);
-    for (const char* planted : {"PLANTED", "1.2.840.4711", "series=ct_"}) EXPECT_THAT(all, Not(HasSubstr(planted)));
-  }
-
-  Folder scratch_{"trees"};
-  std::string tree_ = scratch_ / "studies", work_ = scratch_ / "work";
-};
+using StudyTreeCli = StudyTreeScene;
 
 TEST_F(StudyTreeCli, IsPreparedWithoutATraceOfWhoItIs) {
   const CommandResult r = run_voxshard(prepare());
@@ -121,27 +78,6 @@ TEST_F(StudyTreeCli, IsChecked) {
   expect_nobody(r);
   EXPECT_TRUE(fs::exists(scratch_ / "checked/case_paths.json"));
   EXPECT_EQ(run_voxshard("check " + tree_).exit_code, 2) << "a tree needs --classes";
-}
-
-TEST_F(StudyTreeCli, ATrainedRunPredictsUnderTheIdsOfItsCases) {
-  const std::string salt = " --id-salt " + (scratch_ / "salt"), run = scratch_ / "run", pred = scratch_ / "pred";
-  ASSERT_EQ(run_voxshard(prepare(salt)).exit_code, 0);
-  const CommandResult trained =
-      run_voxshard("train " + work_ + " -o " + run + " --steps 2 --base-filters 4 --depth 2 --crop 4x8x8 --fold all");
-  ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  const CommandResult r = run_voxshard("predict " + run + " " + tree_ + " -o " + pred + salt);
-  ASSERT_EQ(r.exit_code, 0) << r.err;
-  std::set<std::string> cases, predicted;
-  for (const auto& file : fs::directory_iterator(work_ + "/images")) cases.insert(file.path().stem());
-  std::string all = r.out + r.err;
-  for (const auto& file : fs::directory_iterator(pred)) {
-    const std::string name = file.path().filename();
-    if (name.ends_with(".nii.gz")) predicted.insert(name.substr(0, name.size() - 7));
-    if (name != "case_paths.json") all += name + file_text(file.path());
-  }
-  EXPECT_EQ(predicted, cases);
-  for (const char* planted : {"PLANTED", "1.2.840.4711"}) EXPECT_THAT(all, Not(HasSubstr(planted)));
-  EXPECT_THAT(file_text(pred + "/case_paths.json"), HasSubstr("PLANTED_P1"));
 }
 
 TEST_F(StudyTreeCli, PlainFoldersArePreparedAndCheckedToo) {

@@ -140,7 +140,7 @@ TEST(ChannelsRun, ARunIsResumedAndScoredOnDataOfItsChannelsAlone) {
 TEST(InputCases, FilesAreGroupedByTheirStems) {
   const auto ids = [](const InputCases& found) {
     std::vector<std::string> names;
-    for (const InputCase& item : found.cases) names.push_back(item.id);
+    for (const Case& item : found.cases) names.push_back(item.id);
     return names;
   };
   const std::vector<std::filesystem::path> files = {"x/a_0000.nii.gz", "x/a_0001.nii.gz", "x/b_0001.nii",

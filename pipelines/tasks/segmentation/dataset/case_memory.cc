@@ -154,12 +154,25 @@ ProcessPlan reading_plan(const CaseInfo& c) {
   return plan;
 }
 
+/// Returns the bytes of what is not 0 in any channel, which nnU-Net's convention holds while the channels are read, and
+/// of the part of it whose holes are filled.
+///   n  bytes of a channel
+double nonzero_bytes(const PreparePlan& plan, double n) {
+  return plan.convention == Convention::kNnunet && plan.channels.size() > 1 ? 2 * n / kVoxel : 0;
+}
+
 /// Returns the bytes that nnU-Net's convention takes beside the image: while it is cropped and masked, a copy of it, of
 /// its label and a mask; while it is resampled axis by axis, two volumes of the larger size, one of them the image.
 ///   n, m  bytes of the image and of the resampled image (0: it is not resampled)
 double nnunet_bytes(const PreparePlan& plan, double n, double m) {
   if (plan.convention != Convention::kNnunet) return 0;
   return std::max((plan.zscore_in_nonzero ? 2 + 1 / kVoxel : 1) * n, m > 0 ? 2 * std::max(n, m) - n : 0);
+}
+
+std::optional<VolumeInfo> reference_info(const Evaluated& files, const VolumeFormats& formats) {
+  if (files.drawn == nullptr) return usable_info(files.reference, formats);
+  const auto image = usable_info(files.drawn->images.at(0), formats);
+  return image ? usable_label(*files.drawn, *image, formats) : std::nullopt;
 }
 
 }  // namespace
@@ -186,7 +199,7 @@ ProcessPlan fingerprint_case_plan(const Case& item, const PreparePlan& plan, con
   if (!info || plan.convention != Convention::kNnunet) return read;
   const double n = kVoxel * info->voxels;
   // the sample: value and number of drawings of each foreground voxel, and then the pairs of those that were drawn
-  const ProcessPlan sampling = moment({{kReading, 2 * n}, {kResampling, 6 * n}});
+  const ProcessPlan sampling = moment({{kReading, 2 * n}, {kResampling, 6 * n + nonzero_bytes(plan, n)}});
   require_fits(sampling, formats.limits.memory_bytes, ErrorKind::kInput, "the fingerprint of " + item.id,
                "crop the image, or leave {convention} nnunet out");
   return widest_of({read, sampling});
@@ -200,13 +213,14 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
   const Geometry grid = prepared_geometry(original, plan);
   const double n = kVoxel * info->voxels, all = kVoxel * static_cast<double>(voxels_of(grid));
   const double turned = plan.orientation != "keep" && orientation_code(original) != plan.orientation ? n : 0;
+  const ProcessPlan mask = moment({{kResampling, nonzero_bytes(plan, n)}});
   const auto moments = [&](double share) {
     const double m = share * all, resampled = plan.spacing_mm && grid.size != original.size ? m : 0;
-    return widest_of({read, moment({{kReading, 2 * n}, {kResampling, turned}}),
-                      moment({{kReading, 2 * n}, {kResampling, resampled}}),
-                      moment({{kReading, 2 * n}, {kResampling, nnunet_bytes(plan, n, resampled)}}),
-                      moment({{kReading, n}, {kResampling, std::max(turned, resampled)}}),
-                      moment({{kResampling, m}, {kResults, m * kMostLabel / kVoxel}})});
+    return mask + widest_of({read, moment({{kReading, 2 * n}, {kResampling, turned}}),
+                             moment({{kReading, 2 * n}, {kResampling, resampled}}),
+                             moment({{kReading, 2 * n}, {kResampling, nnunet_bytes(plan, n, resampled)}}),
+                             moment({{kReading, n}, {kResampling, std::max(turned, resampled)}}),
+                             moment({{kResampling, m}, {kResults, m * kMostLabel / kVoxel}})});
   };
   return require_grid(grid, shown_file(item, item.images[0], "image"), formats.limits, moments, [&](double most) {
     return "a spacing of " + fitting_spacing(original, plan, most) + " mm would fit";
@@ -234,12 +248,12 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
     const double back = plan.convention == Convention::kNnunet ? 2 * n
                         : turns || resamples                   ? n
                                                                : 0,
-                 before = (channels - 1) * m;
+                 before = (channels - 1) * m + nonzero_bytes(plan, n);
     return process.held +
            widest_of({moment({{kReading, share * reading(info)}, {kResampling, before}}),
                       moment({{kReading, n}, {kResampling, before + (turns ? n : 0)}}),
                       moment({{kReading, n}, {kResampling, before + (resamples ? m : 0)}}),
-                      moment({{kReading, n}, {kResampling, nnunet_bytes(plan, n, resamples ? m : 0)}}),
+                      moment({{kReading, n}, {kResampling, before + nnunet_bytes(plan, n, resamples ? m : 0)}}),
                       cores + moment({{kResampling, channels * m}}), cores + moment({{kResults, m + m / kVoxel}}),
                       moment({{kResults, m + back}}), moment({{kResults, n + n / kVoxel}})});
   };
@@ -254,11 +268,13 @@ ProcessPlan evaluating_case_plan(const Evaluated& files, const VolumeFormats& fo
     if (info) require_within(formats.limits, *info, path);
     return info ? reading(*info) : 0.0;
   };
-  const auto reference = usable_info(files.reference, formats);
+  const auto reference = reference_info(files, formats);
   if (!reference) return {};
+  const fs::path name = files.drawn != nullptr ? fs::path(files.drawn->id) : files.reference;
+  require_within(formats.limits, *reference, name);
   const double n = kVoxel * static_cast<double>(voxels_of(reference->geometry));
   ProcessPlan plan = widest_of(
-      {moment({{kMetrics, read(files.reference)}}), moment({{kMetrics, n}, {kReading, read(files.prediction)}})});
+      {moment({{kMetrics, reading(*reference)}}), moment({{kMetrics, n}, {kReading, read(files.prediction)}})});
   if (files.surfaces) {
     const auto& size = reference->geometry.size;
     plan = widest_of({plan, moment({{kMetrics, 2 * n + surface_bytes({size[2], size[1], size[0]})}})});
@@ -269,7 +285,7 @@ ProcessPlan evaluating_case_plan(const Evaluated& files, const VolumeFormats& fo
   const std::int64_t most = formats.limits.memory_bytes;
   const double fits = static_cast<double>(voxels_of(reference->geometry)) * static_cast<double>(most) /
                       static_cast<double>(plan.total());
-  require_fits(plan, most, ErrorKind::kInput, "counting " + files.reference.filename().string(),
+  require_fits(plan, most, ErrorKind::kInput, "counting " + name.filename().string(),
                whole_number(fits) + " voxels would fit: crop both");
   return plan;
 }
@@ -277,7 +293,7 @@ ProcessPlan evaluating_case_plan(const Evaluated& files, const VolumeFormats& fo
 ProcessPlan image_plan(const std::vector<Evaluated>& cases, const VolumeFormats& formats) {
   double all = 0, largest = 0;
   for (const Evaluated& one : cases) {
-    const auto info = usable_info(one.reference, formats);
+    const auto info = reference_info(one, formats);
     const double bytes = info ? 3 * kVoxel * static_cast<double>(voxels_of(info->geometry)) : 0;
     all += bytes, largest = std::max(largest, bytes);
   }

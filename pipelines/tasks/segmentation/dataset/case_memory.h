@@ -40,7 +40,8 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const std::filesystem::path&
 /// are reported when they are read. Errors of the plans: as above.
 struct Evaluated {
   std::filesystem::path reference, prediction, image;
-  bool surfaces = false;  // distances of surfaces are measured, of a class that may fill the volume
+  bool surfaces = false;        // distances of surfaces are measured, of a class that may fill the volume
+  const Case* drawn = nullptr;  // in place of `reference`: a case whose structures are drawn on its image
 };
 ProcessPlan evaluating_case_plan(const Evaluated& files, const VolumeFormats& formats);
 

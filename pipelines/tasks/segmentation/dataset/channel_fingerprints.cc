@@ -1,21 +1,27 @@
 #include "pipelines/tasks/segmentation/dataset/channel_fingerprints.h"
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
-#include "io/volume/resample.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 
 namespace voxshard {
 namespace {
 
-/// Returns the sample of a case for nnU-Net's fingerprint, from the volumes as the plan orients them.
+/// Draws the samples of all channels for nnU-Net's fingerprint, from the volumes as the plan orients them.
+///   read   reads a channel
 ///   cases  of the data set
-NnunetCase nnunet_sample(SourceCase source, const PreparePlan& plan, std::size_t cases) {
-  if (plan.orientation != "keep") {
-    source.image = reorient(std::move(source.image), plan.orientation);
-    source.label = reorient(std::move(source.label), plan.orientation);
+void add_nnunet_samples(CaseFingerprints& found, const PreparePlan& plan,
+                        const std::function<Volume(std::size_t)>& read, const Volume& label, std::size_t cases) {
+  const auto nonzero = nonzero_of_channels(plan, read);
+  NumpyRandom random = nnunet_random();
+  for (std::size_t c = 0; c < found.channels.size(); ++c) {
+    const Volume image = oriented(read(c), plan);
+    const Box box = nonzero ? nonzero->box() : nonzero_box(image.voxels);
+    found.channels[c].nnunet =
+        nnunet_channel(image, label, {.samples = nnunet_samples(cases), .box = box, .random = random});
   }
-  return nnunet_case(source.image, source.label, nnunet_samples(cases));
 }
 
 }  // namespace
@@ -24,18 +30,23 @@ CaseFingerprints take_fingerprints(const Case& item, const PreparePlan& plan, st
                                    const VolumeFormats& formats) {
   SourceCase source = read_source_case(item, plan.classes(), formats, plan.ignore_label);
   const Geometry grid = source.image.geometry;
+  const std::size_t channels = plan.channels.size();
   CaseFingerprints found{.channels = {}, .notes = std::move(source.notes)};
-  for (std::size_t c = 0; c < plan.channels.size(); ++c) {
+  for (std::size_t c = 0; c < channels; ++c) {
     if (c > 0) {
       source.image.voxels = {};
       source.image = read_source_channel(item, c, grid, formats);
     }
     found.channels.push_back(take_fingerprint(item.id, source.image, source.label, plan.classes()));
-    if (plan.channels.size() > 1 && plan.of_channel(c).normalise != Normalise::kCt)
-      found.channels.back().histogram.clear();
+    if (channels > 1 && plan.of_channel(c).normalise != Normalise::kCt) found.channels.back().histogram.clear();
   }
-  if (plan.convention == Convention::kNnunet)  // which has one channel
-    found.channels.back().nnunet = nnunet_sample(std::move(source), plan, cases);
+  if (plan.convention != Convention::kNnunet) return found;
+  if (channels > 1) source.image.voxels = {};  // they are read once more, to find what is not 0 in any of them
+  const Volume label = oriented(std::move(source.label), plan);
+  const auto read = [&](std::size_t c) {
+    return channels == 1 ? std::move(source.image) : read_source_channel(item, c, grid, formats);
+  };
+  add_nnunet_samples(found, plan, read, label, cases);
   return found;
 }
 

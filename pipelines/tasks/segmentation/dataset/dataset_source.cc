@@ -32,8 +32,6 @@ void require_complete(const DatasetSource& source) {
   if (!source.folder.empty() && !source.images.empty())
     refuse("a data set folder and {images} are two data sets: give one of them");
   if (source.images.empty() && !source.channels.empty()) refuse("{channels} is for {images} and {labels} only");
-  if (source.keep_names && !source.id_salt.empty())
-    refuse("{keep-names} and {id-salt} contradict each other: ids are names, or made with a secret");
   if (!source.classes.empty() && has_dataset_file(source.folder) && !source.folder.empty())
     refuse("{classes} has no effect on a data set with a dataset.json, which names its classes: leave it out");
 }
@@ -108,24 +106,17 @@ std::vector<Setting> source_settings(DatasetSource& o) {
       {"keep-names", "Ids are the names of files and folders, whatever these say of patients", group, &o.keep_names}};
 }
 
-SourceDataset read_dataset_source(const DatasetSource& source, const fs::path& work, const VolumeFormats& formats,
-                                  const RunContext& context, MemoryGate& gate) {
-  require_complete(source);
-  Progress& progress = context.progress();
+SourceDataset with_ids(Dataset dataset, bool folders_of_names, const DatasetSource& source, const fs::path& work,
+                       Progress& progress) {
+  if (source.keep_names && !source.id_salt.empty())
+    refuse("{keep-names} and {id-salt} contradict each other: ids are names, or made with a secret");
   const std::optional<Secret> secret = secret_for_ids(source.id_salt, progress);
-  const bool plain = !source.images.empty();
-  const bool tree = !plain && !has_dataset_file(source.folder) && holds_dicom(source.folder);
-  SourceDataset found{.dataset = plain  ? read_plain_folders(source, formats, context, gate)
-                                 : tree ? read_tree(source, progress)
-                                        : read_any_dataset(source.folder),
-                      .names = {},
-                      .ids = "names",
-                      .folders_of_names = plain || tree};
+  SourceDataset found{.dataset = std::move(dataset), .names = {}, .ids = "names", .folders_of_names = folders_of_names};
   const auto say_notes = [&] {
     for (const CaseProblem& note : found.dataset.notes)
       progress.warn("case " + note.id + ": " + note.code + " " + note.reason);
   };
-  if (!secret && (source.keep_names || !found.folders_of_names)) {
+  if (!secret && (source.keep_names || !folders_of_names)) {
     if (source.keep_names)
       progress.log(
           "ids of cases are the names of files and folders, because {keep-names} says so: whatever these say of "
@@ -133,13 +124,35 @@ SourceDataset read_dataset_source(const DatasetSource& source, const fs::path& w
     say_notes();
     return found;
   }
-  if (!found.folders_of_names)
+  if (!folders_of_names)
     for (CaseProblem& problem : found.dataset.problems) problem.reason = reason_without_names(problem.code);
   if (!work.empty() && !secret) found.names = read_case_names(work);
   give_ids(found.dataset, secret, found.names);
   found.ids = secret ? "salted" : "ordinals";
   say_notes();
   return found;
+}
+
+bool is_study_tree(const fs::path& folder) { return !has_dataset_file(folder) && holds_dicom(folder); }
+
+bool holds_structures(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_directory(folder, error) && is_study_tree(folder) &&
+         !find_dicom_series(folder)->structure_files.empty();
+}
+
+SourceDataset read_studies(const DatasetSource& source, const fs::path& work, Progress& progress) {
+  return with_ids(read_tree(source, progress), true, source, work, progress);
+}
+
+SourceDataset read_dataset_source(const DatasetSource& source, const fs::path& work, const VolumeFormats& formats,
+                                  const RunContext& context, MemoryGate& gate) {
+  require_complete(source);
+  Progress& progress = context.progress();
+  const bool plain = !source.images.empty();
+  if (!plain && is_study_tree(source.folder)) return read_studies(source, work, progress);
+  return with_ids(plain ? read_plain_folders(source, formats, context, gate) : read_any_dataset(source.folder), plain,
+                  source, work, progress);
 }
 
 std::optional<Secret> secret_for_ids(const fs::path& id_salt, Progress& progress) {

@@ -48,6 +48,22 @@ struct SourceDataset {
 SourceDataset read_dataset_source(const DatasetSource& source, const std::filesystem::path& work,
                                   const VolumeFormats& formats, const RunContext& context, MemoryGate& gate);
 
+/// Gives the cases of a data set ids, as read_dataset_source() does.
+///   folders_of_names  the source's own names may be those of patients: they are ids with `keep_names` only
+/// Errors: kUsage for both a secret and `keep_names`; those of read_secret and read_case_names.
+SourceDataset with_ids(Dataset dataset, bool folders_of_names, const DatasetSource& source,
+                       const std::filesystem::path& work, Progress& progress);
+
+/// True for a folder that is a tree of DICOM studies, and no data set with a dataset.json.
+bool is_study_tree(const std::filesystem::path& folder);
+
+/// True for such a tree with a file of labels, a DICOM segmentation or a structure set. Errors: as find_dicom_series.
+bool holds_structures(const std::filesystem::path& folder);
+
+/// Reads a tree of studies, source.folder, and gives its cases ids. Errors: kUsage without a class map; those of
+/// read_study_tree and with_ids.
+SourceDataset read_studies(const DatasetSource& source, const std::filesystem::path& work, Progress& progress);
+
 /// Reads the secret that ids are made with, and warns when others may read it; none for an empty path. Errors: as
 /// read_secret.
 std::optional<Secret> secret_for_ids(const std::filesystem::path& id_salt, Progress& progress);

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "io/datasets/numpy_random.h"
 #include "pipelines/tasks/segmentation/dataset/nnunet_grid.h"
 #include "pipelines/tasks/segmentation/dataset/nonzero_crop.h"
 
@@ -14,7 +13,6 @@ namespace voxshard {
 namespace {
 
 constexpr double kSamplesInAll = 1e8;
-constexpr std::uint32_t kSampleSeed = 1234;
 
 using Counted = std::pair<float, std::uint32_t>;  // at most 10^8 drawings in all
 
@@ -70,8 +68,13 @@ std::int64_t nnunet_samples(std::size_t cases) {
 }
 
 NnunetCase nnunet_case(const Volume& image, const Volume& label, std::int64_t samples) {
+  NumpyRandom random = nnunet_random();
+  return nnunet_channel(image, label, {.samples = samples, .box = nonzero_box(image.voxels), .random = random});
+}
+
+NnunetCase nnunet_channel(const Volume& image, const Volume& label, const NnunetDrawing& drawing) {
   NnunetCase one;
-  const Box box = nonzero_box(image.voxels);
+  const Box& box = drawing.box;
   one.cropped_size = {box.extent[2], box.extent[1], box.extent[0]};
   one.spacing_mm = image.geometry.spacing;
   one.cropped_share = static_cast<double>(box.count()) / static_cast<double>(image.voxels.count());
@@ -89,8 +92,7 @@ NnunetCase nnunet_case(const Volume& image, const Volume& label, std::int64_t sa
     }
   if (foreground.empty()) return one;
   std::vector<std::uint32_t> drawn(foreground.size(), 0);
-  NumpyRandom random(kSampleSeed);
-  for (std::int64_t s = 0; s < samples; ++s) ++drawn[random.below(foreground.size())];
+  for (std::int64_t s = 0; s < drawing.samples; ++s) ++drawn[drawing.random.below(foreground.size())];
   std::vector<Counted> counted;
   counted.reserve(foreground.size());
   for (std::size_t i = 0; i < foreground.size(); ++i)

@@ -10,7 +10,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "io/datasets/numpy_random.h"
 #include "io/volume/volume.h"
+#include "libcore/tensor/box.h"
 
 namespace voxshard {
 
@@ -29,6 +31,17 @@ struct NnunetCase {
 
 /// Returns the number of voxels that are drawn from each case. Source: nnU-Net, fingerprint_extractor.py: 10e7 in all.
 std::int64_t nnunet_samples(std::size_t cases);
+
+/// The generator of a case: RandomState(1234), from which its channels draw one after the other.
+inline NumpyRandom nnunet_random() { return NumpyRandom(1234); }
+
+struct NnunetDrawing {
+  std::int64_t samples = 0;
+  Box box;              // (D, H, W) of the voxels other than 0 in any channel
+  NumpyRandom& random;  // of the case
+};
+/// Crops to a box and draws the sample of one channel from the foreground in it. Otherwise as below.
+NnunetCase nnunet_channel(const Volume& image, const Volume& label, const NnunetDrawing& drawing);
 
 /// Crops to the voxels other than 0 and draws the sample from those of its foreground, labels above 0, the ignored one
 /// among them; every case draws with RandomState(1234).

@@ -18,15 +18,13 @@ void for_each_row(const Shape& whole, const Box& box, std::int64_t voxel_bytes, 
 
 std::int64_t bytes_of_voxel(const Tensor& voxels) { return dtype_bytes(voxels.dtype()); }
 
-}  // namespace
-
-Box nonzero_box(const Tensor& image) {
-  const Shape shape = image.shape();
-  const auto* x = image.as<float>();
+/// Returns the smallest box that holds all values other than 0; the whole shape when there is none.
+template <class T>
+Box box_of_nonzero(const T* x, const Shape& shape) {
   Box box = Box::none(3);
   for (std::int64_t d = 0; d < shape[0]; ++d)
     for (std::int64_t h = 0; h < shape[1]; ++h, x += shape[2]) {
-      const auto* first = std::find_if(x, x + shape[2], [](float v) { return v != 0; });
+      const auto* first = std::find_if(x, x + shape[2], [](T v) { return v != 0; });
       if (first == x + shape[2]) continue;
       const auto* last = x + shape[2] - 1;
       while (*last == 0) --last;
@@ -37,10 +35,10 @@ Box nonzero_box(const Tensor& image) {
   return box.empty() ? Box::whole(shape) : box;
 }
 
-std::vector<char> nonzero_mask(const Tensor& image) {
-  const Shape shape = image.shape();
-  const std::int64_t n = image.count(), plane = shape[1] * shape[2], width = shape[2];
-  const auto* x = image.as<float>();
+/// Returns the mask of values other than 0 with its holes filled.
+template <class T>
+std::vector<char> filled_mask(const T* x, const Shape& shape) {
+  const std::int64_t n = shape[0] * shape[1] * shape[2], plane = shape[1] * shape[2], width = shape[2];
   std::vector<char> mask(static_cast<std::size_t>(n), 1);  // until a path of zeros from outside reaches a voxel
   bool changed = true;
   const auto visit = [&](std::int64_t i) {
@@ -60,6 +58,31 @@ std::vector<char> nonzero_mask(const Tensor& image) {
     for (std::int64_t i = n - 1; i >= 0; --i) visit(i);
   }
   return mask;
+}
+
+}  // namespace
+
+Box nonzero_box(const Tensor& image) { return box_of_nonzero(image.as<float>(), image.shape()); }
+
+std::vector<char> nonzero_mask(const Tensor& image) { return filled_mask(image.as<float>(), image.shape()); }
+
+void NonzeroVoxels::add(const Tensor& image) {
+  const auto n = static_cast<std::size_t>(image.count());
+  if (any_.empty()) shape_ = image.shape(), any_.assign(n, 0);
+  ensure(any_.size() == n, "channels have one shape");
+  for (std::size_t i = 0; i < n; ++i)
+    if (image.as<float>()[i] != 0) any_[i] = 1;
+}
+
+Box NonzeroVoxels::box() const { return box_of_nonzero(any_.data(), shape_); }
+
+std::vector<char> NonzeroVoxels::mask() const {
+  const Box part = box();
+  std::vector<char> inside(static_cast<std::size_t>(part.count()));
+  for_each_row(shape_, part, 1, [&](std::int64_t from, std::int64_t to, std::size_t bytes) {
+    std::memcpy(inside.data() + to, any_.data() + from, bytes);
+  });
+  return filled_mask(inside.data(), part.extent);
 }
 
 Geometry cropped_geometry(const Geometry& whole, const Box& box) {

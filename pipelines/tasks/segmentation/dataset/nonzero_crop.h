@@ -21,6 +21,21 @@ Box nonzero_box(const Tensor& image);
 /// Source: scipy.ndimage.binary_fill_holes, which nnU-Net's create_nonzero_mask calls.
 std::vector<char> nonzero_mask(const Tensor& image);
 
+/// The voxels other than 0 in any channel of a case, by which nnU-Net crops and masks all of its channels.
+class NonzeroVoxels {
+ public:
+  /// Adds a channel, (D, H, W) f32; all have one shape.
+  void add(const Tensor& image);
+  /// Returns the smallest box that holds them, as nonzero_box() of a channel. Requires a channel.
+  Box box() const;
+  /// Returns the mask of that box with its holes filled, as nonzero_mask() of a channel.
+  std::vector<char> mask() const;
+
+ private:
+  Shape shape_;
+  std::vector<char> any_;  // of all voxels: 1 or 0
+};
+
 /// Returns the geometry of a box (D, H, W) of a volume.
 Geometry cropped_geometry(const Geometry& whole, const Box& box);
 /// Returns a box of a volume; the volume itself for all of it.

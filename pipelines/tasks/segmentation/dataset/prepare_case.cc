@@ -20,11 +20,14 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   const fs::path& work = options.work;
   const std::size_t channels = plan.channels.size();
   const Geometry grid = source.image.geometry;
+  const auto nonzero = nonzero_of_channels(plan, [&](std::size_t c) {
+    return c == 0 ? std::move(source.image) : read_source_channel(item, c, grid, options.formats);
+  });
   PreparedImage image;
   Json means, deviations;
   for (std::size_t c = 0; c < channels; ++c) {  // memory holds one of them
-    if (c > 0) source.image = read_source_channel(item, c, grid, options.formats);
-    image = prepare_image(std::move(source.image), plan.of_channel(c), &source.label);
+    if (c > 0 || nonzero) source.image = read_source_channel(item, c, grid, options.formats);
+    image = prepare_image(std::move(source.image), plan.of_channel(c), &source.label, nonzero ? &*nonzero : nullptr);
     throw_if_stopped(progress);
     write_volume(prepared_image(work, item.id, c, channels), image.image, DiskType::kF32);
     image.image.voxels = {}, source.image.voxels = {};

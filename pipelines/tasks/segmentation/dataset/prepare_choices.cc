@@ -93,9 +93,6 @@ void choose_channels(PreparePlan& plan, const PrepareOptions& options, const Dat
   plan.channels = dataset.channels;
   plan.further.resize(dataset.channels.size() - 1);
   const bool several = dataset.channels.size() > 1;
-  if (several && options.convention == Convention::kNnunet)
-    throw Error(ErrorKind::kConfig, "[prepare] {convention} nnunet is for data sets of one channel, and this one has " +
-                                        std::to_string(dataset.channels.size()) + "; take {convention} voxshard");
   const bool in_hu = options.clip_hu || (options.normalise && is_of_hu(*options.normalise));
   if (several && in_hu && std::ranges::none_of(dataset.channels, is_ct_channel))
     throw Error(ErrorKind::kUsage, "[prepare] {clip} and the normalisations ct and window are in HU, and none of the " +
@@ -113,13 +110,15 @@ void choose_channels(PreparePlan& plan, const PrepareOptions& options, const Dat
 
 void complete_channels(PreparePlan& plan, const PrepareOptions& options,
                        const std::vector<std::vector<CaseFingerprint>>& by_channel) {
+  bool any_in_nonzero = false;
   for (std::size_t c = 0; c < by_channel.size(); ++c) {
     PreparePlan one = plan.of_channel(c);
     complete_plan(one, options, by_channel[c]);
-    plan.spacing_mm = one.spacing_mm, plan.zscore_in_nonzero = one.zscore_in_nonzero;
+    plan.spacing_mm = one.spacing_mm, any_in_nonzero |= one.zscore_in_nonzero;
     plan.set_channel(
         c, {.clip_hu = one.clip_hu, .normalise = one.normalise, .mean_hu = one.mean_hu, .std_hu = one.std_hu});
   }
+  plan.zscore_in_nonzero = any_in_nonzero;
 }
 
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {

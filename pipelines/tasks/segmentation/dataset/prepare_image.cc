@@ -10,10 +10,6 @@
 namespace voxshard {
 namespace {
 
-Volume oriented(Volume volume, const PreparePlan& plan) {
-  return plan.orientation == "keep" ? std::move(volume) : reorient(std::move(volume), plan.orientation);
-}
-
 /// Returns the grid of `size` samples over the whole extent of `from`, with their true distance (old extent / new size)
 /// as spacing, as respaced() records it, so that the way back does not drift. Example: 75 voxels of 3 mm, requested
 /// at 3.1 mm, become 73 voxels of 225 / 73 = 3.082 mm.
@@ -60,10 +56,9 @@ struct Moments {
   double mean = 0, std = 1;
 };
 
-/// Normalises the voxels of the nonzero mask by their own mean and deviation; the others stay as they are.
+/// Normalises the voxels of a mask by their own mean and deviation; the others stay as they are.
 ///   label  oriented and cropped, whose labels count as nonzero; or null
-Moments normalise_nonzero(const Tensor& image, const Volume* label) {
-  std::vector<char> mask = nonzero_mask(image);
+Moments normalise_nonzero(const Tensor& image, std::vector<char> mask, const Volume* label) {
   if (label != nullptr)
     for (std::size_t i = 0; i < mask.size(); ++i)
       if (label->voxels.as<std::int32_t>()[i] != 0) mask[i] = 1;
@@ -98,12 +93,24 @@ Volume uncropped(Volume label, const Geometry& whole, const PreparePlan& plan, c
 
 }  // namespace
 
-PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* label) {
+Volume oriented(Volume volume, const PreparePlan& plan) {
+  return plan.orientation == "keep" ? std::move(volume) : reorient(std::move(volume), plan.orientation);
+}
+
+std::optional<NonzeroVoxels> nonzero_of_channels(const PreparePlan& plan,
+                                                 const std::function<Volume(std::size_t)>& read) {
+  if (!is_nnunet(plan) || plan.channels.size() < 2) return std::nullopt;
+  NonzeroVoxels nonzero;
+  for (std::size_t c = 0; c < plan.channels.size(); ++c) nonzero.add(oriented(read(c), plan).voxels);
+  return nonzero;
+}
+
+PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* label, const NonzeroVoxels* nonzero) {
   const Geometry original = ct.geometry;
   Volume image = oriented(std::move(ct), plan);
   std::optional<Box> crop;
   if (is_nnunet(plan)) {
-    crop = nonzero_box(image.voxels);
+    crop = nonzero != nullptr ? nonzero->box() : nonzero_box(image.voxels);
     image = cropped(std::move(image), *crop);
   }
   auto* x = image.voxels.as<float>();
@@ -119,7 +126,8 @@ PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* la
   if (plan.zscore_in_nonzero) {
     std::optional<Volume> masked;
     if (label != nullptr) masked = cropped(oriented(*label, plan), *crop);
-    by = normalise_nonzero(image.voxels, masked ? &*masked : nullptr);
+    by = normalise_nonzero(image.voxels, nonzero != nullptr ? nonzero->mask() : nonzero_mask(image.voxels),
+                           masked ? &*masked : nullptr);
   } else {
     const double scale = 1 / by.std;
     for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<float>((x[i] - by.mean) * scale);

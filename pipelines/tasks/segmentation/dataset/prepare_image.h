@@ -6,10 +6,12 @@
 //   Volume out = restore_label(labels, ct.geometry, plan, x.crop);   // on the grid of the input file
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "io/volume/volume.h"
 #include "libcore/tensor/box.h"
+#include "pipelines/tasks/segmentation/dataset/nonzero_crop.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
 
 namespace voxshard {
@@ -21,13 +23,24 @@ struct PreparedImage {
   std::optional<Box> crop = {};    // (D, H, W) of the oriented input that was kept; none: all of it
 };
 
+/// Returns a volume with the axes of the plan.
+Volume oriented(Volume volume, const PreparePlan& plan);
+
+/// Returns what is not 0 in any channel of a case, for nnU-Net's convention and several channels; none otherwise: a
+/// channel is then cropped by itself. Memory holds one channel beside a byte a voxel.
+///   read  reads a channel, on the grid of the first
+std::optional<NonzeroVoxels> nonzero_of_channels(const PreparePlan& plan,
+                                                 const std::function<Volume(std::size_t channel)>& read);
+
 /// Reorients, crops, clips, normalises, resamples, in this order. Our convention does not crop and resamples linearly;
 /// nnU-Net's crops to the voxels other than 0 and resamples by cubic splines (nnunet_grid.h).
 ///   ct     f32 HU
 ///   label  on the same grid, or null: where plan.zscore_in_nonzero, labelled voxels count as nonzero, as in nnU-Net
+///   nonzero  of the case, of several channels; null: of the image alone
 /// Cost: `ct` and one copy of it while it is reoriented; then the copy and the result while it is resampled; nothing
 /// when neither is needed and `ct` is moved in.   Threads: any number at once.
-PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* label = nullptr);
+PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* label = nullptr,
+                            const NonzeroVoxels* nonzero = nullptr);
 
 /// Reorients, crops and resamples a label map in the same way: by the nearest voxel, or by nnU-Net's linear masks. The
 /// grid equals that of the prepared image.

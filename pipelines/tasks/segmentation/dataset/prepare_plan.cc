@@ -99,6 +99,7 @@ PreparePlan PreparePlan::of_channel(std::size_t channel) const {
   one.channels = {channels.at(channel)};
   one.further.clear();
   if (channel > 0) one.set_channel(0, further.at(channel - 1));
+  one.zscore_in_nonzero = zscore_in_nonzero && one.normalise == Normalise::kZscore;
   return one;
 }
 

@@ -66,7 +66,7 @@ struct PreparePlan {
   std::vector<Intensities> further = {};  // of the channels behind the first
   std::vector<std::string> class_names;   // by class; [0] is the background
   Convention convention = Convention::kVoxshard;
-  bool zscore_in_nonzero = false;   // kNnunet with kZscore: by the voxels of the nonzero mask only; the others stay 0
+  bool zscore_in_nonzero = false;   // kNnunet: channels with kZscore by the nonzero mask only; other voxels stay 0
   std::optional<int> ignore_label;  // label of voxels whose class is unknown: the number after the last class
 
   int classes() const { return static_cast<int>(class_names.size()); }

@@ -14,10 +14,13 @@
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
+#include "pipelines/tasks/segmentation/dataset/dataset_source.h"
+#include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/scores/label_means.h"
 #include "pipelines/tasks/segmentation/scores/label_outputs.h"
 #include "pipelines/tasks/segmentation/scores/label_pairs.h"
+#include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
 namespace {
@@ -97,6 +100,9 @@ std::int64_t scores_bytes(std::size_t cases, std::size_t scored, std::size_t met
   return bytes < kFree ? 0 : bytes;
 }
 
+/// A case whose files may be named.
+const Case kNamed{.id = {}, .images = {}, .label = {}};
+
 /// Scores one case by its annotated classes.
 EvaluatedCase evaluate_case(const LabelPair& pair, ScoredLabels labels,
                             const std::vector<ThresholdInterval>& thresholds, const ScoringRules& rules,
@@ -106,16 +112,20 @@ EvaluatedCase evaluate_case(const LabelPair& pair, ScoredLabels labels,
                 "[" + pair.id + "] " + pair.doubled + " have the same name but for the ending; move one of them away");
   if (pair.prediction.empty())
     throw Error(ErrorKind::kInput, "E_MISSING",
-                "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
+                "[" + pair.id + "] there is no prediction for " + pair.shown_reference() +
                     "; run `voxshard predict` on its image");
-  const Volume reference = read_label(pair.reference, formats), prediction = read_label(pair.prediction, formats);
+  std::vector<std::string> notes;
+  const Volume reference = read_reference(pair, formats, notes), prediction = read_label(pair.prediction, formats);
   require_same_grid(reference.geometry, prediction.geometry, pair.prediction.filename().string());
   if (const int highest = highest_label(reference.voxels); highest > kHighestLabel)
     throw Error(ErrorKind::kInput, "E_LABELS",
-                "[" + pair.id + "] " + pair.reference.filename().string() + " has the label " +
-                    std::to_string(highest) + ", beyond " + std::to_string(kHighestLabel) + "; is it the image?");
+                "[" + pair.id + "] " + pair.shown_reference() + " has the label " + std::to_string(highest) +
+                    ", beyond " + std::to_string(kHighestLabel) + "; is it the image?");
   labels.annotated = pair.annotated;
-  EvaluatedCase result{.id = pair.id, .scores = {pair.prediction, pair.reference, {}}, .baseline_dice = {}};
+  EvaluatedCase result{.id = pair.id,
+                       .scores = {pair.prediction, pair.listed_reference(), {}},
+                       .baseline_dice = {},
+                       .notes = std::move(notes)};
   result.scores.classes = score_classes(prediction, reference, labels, rules);
   if (labels.annotated) {
     ScoredLabels all = labels;
@@ -124,7 +134,7 @@ EvaluatedCase evaluate_case(const LabelPair& pair, ScoredLabels labels,
   }
   if (thresholds.empty()) return result;
   const Volume image = read_image(pair.image, formats);
-  require_same_grid(image.geometry, reference.geometry, pair.reference.filename().string());
+  require_same_grid(image.geometry, reference.geometry, pair.shown_reference());
   result.baseline_dice.assign(labels.classes, std::nan(""));
   for (const ScoredClass& one : labels.scored) {
     if (one.is_region || !one.is_annotated(labels.annotated)) continue;
@@ -136,10 +146,53 @@ EvaluatedCase evaluate_case(const LabelPair& pair, ScoredLabels labels,
   return result;
 }
 
+/// Where the cases of an evaluation come from: pairs, and what is known of their classes.
+struct EvaluatedSet {
+  std::optional<Dataset> dataset;
+  std::vector<LabelPair> pairs;
+};
+
+/// Reads a tree of studies under the ids of the predictions.
+EvaluatedSet read_studies_of(const EvaluateLabelsOptions& options, const VolumeFormats& formats,
+                             const RunContext& context) {
+  if (!options.dataset.empty() || options.threshold_baseline)
+    throw Error(ErrorKind::kUsage,
+                "[evaluate] {classes} is for references in a tree of DICOM studies, which has its own classes and no "
+                "training cases: leave out {dataset} and {baseline}");
+  if (std::error_code error; !fs::exists(options.predictions / kCaseNamesFile, error))
+    throw input_error(options.predictions,
+                      std::string("has no ") + kCaseNamesFile + ", which says of which series each label map is",
+                      "put the one back that predict wrote beside them", "E_MISSING");
+  SourceDataset studies =
+      read_studies({.folder = options.references, .classes = options.classes}, options.predictions, context.progress());
+  EvaluatedSet set{.dataset = std::move(studies.dataset), .pairs = {}};
+  set.pairs = study_pairs(options.predictions, formats, *set.dataset, context.progress());
+  return set;
+}
+
+/// True for a folder of DICOM files with segmentations or structure sets, and without a volume file of its own.
+bool is_tree_of_labels(const fs::path& folder, const VolumeFormats& formats) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (volume_id(it->path(), formats)) return false;
+  return !error && holds_structures(folder);
+}
+
+EvaluatedSet read_evaluated(const EvaluateLabelsOptions& options, const VolumeFormats& formats,
+                            const RunContext& context) {
+  if (!options.classes.empty() || is_tree_of_labels(options.references, formats))
+    return read_studies_of(options, formats, context);
+  EvaluatedSet set;
+  if (!options.dataset.empty()) set.dataset = read_any_dataset(options.dataset);
+  set.pairs = label_pairs({options.predictions, options.references, formats}, set.dataset ? &*set.dataset : nullptr,
+                          context.progress());
+  return set;
+}
+
 }  // namespace
 
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context) {
-  if (options.dataset.empty() && (options.threshold_baseline || !options.png.empty()))
+  if (options.dataset.empty() && (options.threshold_baseline || (!options.png.empty() && options.classes.empty())))
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} and {png} need the images: give {dataset} FOLDER");
   const ScoringRules rules{.metrics = chosen_metrics(options.metric_keys, options.metrics),
                            .surface = options.surface,
@@ -149,16 +202,13 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
   std::optional<FolderLock> reading;
   if (fs::is_directory(options.predictions)) reading.emplace(FolderLock::reading(options.predictions));
-  std::optional<Dataset> dataset;
-  if (!options.dataset.empty()) dataset = read_any_dataset(options.dataset);
+  auto [dataset, pairs] = read_evaluated(options, options.formats, context);
   if (dataset && dataset->channels.size() > 1 && (options.threshold_baseline || !options.png.empty()))
     context.progress().log("of the " + std::to_string(dataset->channels.size()) + " channels the first, " +
                            shown_name(dataset->channels.front()) + ", is used for {baseline} and {png}");
   if (options.threshold_baseline && !dataset->regions.empty())
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} threshold is of classes, and " + options.dataset.string() +
                                        " is scored by its regions; leave {baseline} out");
-  std::vector<LabelPair> pairs = label_pairs({options.predictions, options.references, options.formats},
-                                             dataset ? &*dataset : nullptr, context.progress());
   const std::set<std::string> unasked(options.seen.left_out.begin(), options.seen.left_out.end());
   std::erase_if(pairs, [&](const LabelPair& pair) { return unasked.contains(pair.id); });
   if (pairs.empty())
@@ -199,28 +249,35 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
                     [&](std::int64_t i) {
                       const auto at = static_cast<std::size_t>(i);
                       require_utf8_name(pairs[at].id);
-                      scored[at] = evaluate_case(pairs[at], labels, report.thresholds, rules, formats);
+                      scored[at] = hiding_paths(pairs[at].drawn.value_or(kNamed), [&] {
+                        return evaluate_case(pairs[at], labels, report.thresholds, rules, formats);
+                      });
                     },
                 .value =
                     [&](std::int64_t i) {
                       const EvaluatedCase& one = scored[static_cast<std::size_t>(i)];
                       return Json{{"classes", class_scores_message(one.scores.classes, rules.metrics)},
                                   {"all_classes", class_scores_message(one.all_classes, rules.metrics)},
-                                  {"baseline", one.baseline_dice}};
+                                  {"baseline", one.baseline_dice},
+                                  {"notes", one.notes}};
                     },
                 .take =
                     [&](std::int64_t i, const Json& value) {
                       const auto at = static_cast<std::size_t>(i);
                       scored[at] = {.id = pairs[at].id,
-                                    .scores = {pairs[at].prediction, pairs[at].reference,
+                                    .scores = {pairs[at].prediction, pairs[at].listed_reference(),
                                                class_scores_of(value.at("classes"), rules.metrics)},
                                     .all_classes = class_scores_of(value.at("all_classes"), rules.metrics),
-                                    .baseline_dice = value.at("baseline").get<std::vector<double>>()};
+                                    .baseline_dice = value.at("baseline").get<std::vector<double>>(),
+                                    .notes = value.at("notes").get<std::vector<std::string>>()};
                     },
                 .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   for (std::size_t i = 0; i < pairs.size(); ++i)
-    if (good[i]) report.cases.push_back(std::move(scored[i]));
+    if (good[i]) {
+      for (const std::string& note : scored[i].notes) context.progress().warn("case " + scored[i].id + ": " + note);
+      report.cases.push_back(std::move(scored[i]));
+    }
   report.failures = pass.failures();
   report.seen = seen_among(options.seen, ids_of(report.cases));
   if (report.cases.empty())

@@ -4,6 +4,9 @@
 // image of slices. Regions, unions of classes, are scored like classes. Where a data set says which classes were
 // annotated in a case, the others have no score there.
 //
+// The references may be a tree of DICOM studies, whose segmentations and structure sets are drawn on their images as
+// `prepare` draws them; the file of names that `predict` wrote says which case a prediction is of.
+//
 //   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"},
 //   context);
 #pragma once
@@ -27,6 +30,7 @@ namespace voxshard {
 
 struct EvaluateLabelsOptions {
   std::filesystem::path predictions, references;
+  std::filesystem::path classes;               // class map: `references` is a tree of DICOM studies; may be empty
   std::filesystem::path dataset;               // class names, training cases and images; may be empty
   std::filesystem::path summary;               // summary.json to write; may be empty
   std::filesystem::path png;                   // contact sheet; needs `dataset` for the images; may be empty
@@ -37,7 +41,8 @@ struct EvaluateLabelsOptions {
   std::vector<std::string> metric_keys = {};   // "hd95": the metrics to show, of all_label_metrics(metrics)
   SurfaceOptions surface = {};                 // how their distances are measured
   const EmptyRule* empty = &empty_rules().front();
-  std::vector<LabelRegion> regions = {};  // scored beside the classes
+  std::vector<LabelRegion> regions = {};                 // scored beside the classes
+  IrregularSlices irregular = IrregularSlices::kReject;  // of the images of a tree
 
   /// True when results state what was chosen, and over how many cases each mean is.
   bool states_rules() const { return !metric_keys.empty() || empty != &empty_rules().front(); }
@@ -48,7 +53,8 @@ struct EvaluatedCase {
   CaseScores scores;
   // the scores as if every class had been annotated; empty where that is so
   std::map<int, ClassScores> all_classes = {};
-  std::vector<double> baseline_dice;  // by class; empty without baseline
+  std::vector<double> baseline_dice;    // by class; empty without baseline
+  std::vector<std::string> notes = {};  // about structures of the reference; each begins with its code
 };
 
 struct ClassMean {
@@ -80,7 +86,8 @@ struct LabelScores {
 };
 
 /// Scores the predictions. The processes of a run divide the cases; all get the report, and the first process writes
-/// the files, which have the same bytes for any number of processes. Errors: kInput for a missing folder, kNoCase when
+/// the files, which have the same bytes for any number of processes. Errors: kInput for a missing folder, and for
+/// predictions without the file of names where `references` is a tree; those of read_studies() then; kNoCase when
 /// no pair can be scored, kUsage when an option needs `dataset` or a key is that of no metric, kBudget when memory does
 /// not hold the image, kOutput. Memory: the volumes of the cases in flight; of the others their numbers alone.
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context);

@@ -28,7 +28,8 @@ void write_image(const EvaluateLabelsOptions& options, const std::vector<LabelPa
   volumes.reserve(kMostCasesInImage);
   for (const LabelPair* one : chosen) {
     const LabelPair& pair = *one;
-    volumes.push_back({read_image(pair.image, options.formats), read_label(pair.reference, options.formats),
+    std::vector<std::string> said;  // when the case was scored
+    volumes.push_back({read_image(pair.image, options.formats), read_reference(pair, options.formats, said),
                        read_label(pair.prediction, options.formats)});
     const auto& [image, reference, prediction] = volumes.back();
     shown.push_back({.image = &image, .reference = &reference, .prediction = &prediction, .caption = pair.id});

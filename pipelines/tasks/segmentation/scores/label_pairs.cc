@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "io/datasets/case_label.h"
+#include "io/structures/structure_labels.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -21,6 +23,12 @@ FilesById by_id(const fs::path& folder, const VolumeFormats& formats) {
   return files;
 }
 
+/// Returns the label maps of a folder of predictions; none of an empty one, where every case is missing.
+FilesById predicted_files(const fs::path& folder, const VolumeFormats& formats) {
+  const bool none = fs::is_directory(folder) && fs::is_empty(folder);
+  return none ? FilesById() : by_id(folder, formats);
+}
+
 LabelFiles label_files(const LabelFolders& o) {
   const auto is_file = [&](const fs::path& path) {
     return !fs::is_directory(path) && volume_stem(path, o.formats).has_value();
@@ -32,10 +40,7 @@ LabelFiles label_files(const LabelFolders& o) {
     const std::string id = volume_stem(o.references, o.formats).value();
     return {{{id, {o.references}}}, {{id, {o.predictions}}}};
   }
-  LabelFiles files{.references = by_id(o.references, o.formats), .predictions = {}};
-  const bool none = fs::is_directory(o.predictions) && fs::is_empty(o.predictions);  // every case is then missing
-  if (!none) files.predictions = by_id(o.predictions, o.formats);
-  return files;
+  return {.references = by_id(o.references, o.formats), .predictions = predicted_files(o.predictions, o.formats)};
 }
 
 /// Sets the file of one side; of several files none is the right one.
@@ -47,10 +52,19 @@ void take_file(const FilesById& files, LabelPair& pair, fs::path LabelPair::*sid
     pair.doubled = at->second[0].filename().string() + " and " + at->second[1].filename().string();
 }
 
+void say_unpaired(const FilesById& predictions, const auto& is_paired, Progress& progress) {
+  for (const auto& [id, files] : predictions)
+    if (!is_paired(id)) progress.log("prediction " + files.front().filename().string() + " has no reference; left out");
+}
+
 }  // namespace
 
 Evaluated LabelPair::files(bool with_image, bool surfaces) const {
-  return {reference, prediction, with_image ? image : fs::path(), surfaces};
+  return {.reference = reference,
+          .prediction = prediction,
+          .image = with_image ? image : fs::path(),
+          .surfaces = surfaces,
+          .drawn = drawn ? &*drawn : nullptr};
 }
 
 std::vector<LabelPair> label_pairs(const LabelFolders& folders, const Dataset* dataset, Progress& progress) {
@@ -68,10 +82,35 @@ std::vector<LabelPair> label_pairs(const LabelFolders& folders, const Dataset* d
     if (const auto at = cases.find(id); at != cases.end())
       pair.image = at->second->images.at(0), pair.annotated = at->second->annotated;
   }
-  for (const auto& [id, files] : predictions)
-    if (!references.contains(id))
-      progress.log("prediction " + files.front().filename().string() + " has no reference; left out");
+  say_unpaired(
+      predictions, [&](const std::string& id) { return references.contains(id); }, progress);
   return pairs;
+}
+
+std::vector<LabelPair> study_pairs(const fs::path& predictions, const VolumeFormats& formats, const Dataset& studies,
+                                   Progress& progress) {
+  if (!fs::is_directory(predictions))
+    throw Error(ErrorKind::kUsage, "[evaluate] " + predictions.string() +
+                                       " is no folder: a tree of studies is compared with the folder that predict "
+                                       "wrote");
+  const FilesById predicted = predicted_files(predictions, formats);
+  std::vector<LabelPair> pairs;
+  for (const Case& item : studies.training) {
+    LabelPair& pair = pairs.emplace_back();
+    pair.id = item.id, pair.image = item.images.at(0), pair.annotated = item.annotated, pair.drawn = item;
+    take_file(predicted, pair, &LabelPair::prediction);
+  }
+  say_unpaired(
+      predicted, [&](const std::string& id) { return std::ranges::count(studies.training, id, &Case::id) > 0; },
+      progress);
+  return pairs;
+}
+
+Volume read_reference(const LabelPair& pair, const VolumeFormats& formats, std::vector<std::string>& notes) {
+  if (!pair.drawn) return read_label(pair.reference, formats);
+  CaseLabel label = read_case_label(*pair.drawn, grid_of_image(pair.image, formats), formats);
+  notes.insert(notes.end(), label.notes.begin(), label.notes.end());
+  return std::move(label.volume);
 }
 
 }  // namespace voxshard

@@ -21,7 +21,11 @@ struct LabelPair {
   std::filesystem::path reference, prediction, image;        // empty: there is none
   std::optional<std::vector<int>> annotated = std::nullopt;  // as Case::annotated
   std::string doubled = {};  // the names of two files of this id on the same side; such a case is not scored
+  std::optional<Case> drawn = std::nullopt;  // in place of `reference`: a case whose structures are drawn on its image
 
+  /// Returns the reference for summary.json, and its name for messages: of a drawn one the id.
+  std::filesystem::path listed_reference() const { return drawn ? std::filesystem::path(id) : reference; }
+  std::string shown_reference() const { return listed_reference().filename().string(); }
   Evaluated files(bool with_image, bool surfaces = false) const;
 };
 
@@ -35,5 +39,14 @@ struct LabelFolders {
 /// list_volumes().
 ///   dataset  null: there is none
 std::vector<LabelPair> label_pairs(const LabelFolders& folders, const Dataset* dataset, Progress& progress);
+
+/// Returns the same of a tree of studies: one pair for each of its cases, which have the ids of the predictions.
+/// Errors: kUsage when the predictions are no folder; as list_volumes().
+std::vector<LabelPair> study_pairs(const std::filesystem::path& predictions, const VolumeFormats& formats,
+                                   const Dataset& studies, Progress& progress);
+
+/// Reads the label map of the reference. Errors: as read_label and read_case_label.
+///   notes  gets what is to be said about structures that were drawn
+Volume read_reference(const LabelPair& pair, const VolumeFormats& formats, std::vector<std::string>& notes);
 
 }  // namespace voxshard

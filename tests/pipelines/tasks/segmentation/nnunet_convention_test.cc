@@ -52,18 +52,6 @@ TEST(NonzeroCrop, IsTheBoxOfAllVoxelsOtherThanZeroAndAllOfAnEmptyImage) {
   EXPECT_EQ(nonzero_box(empty), Box::whole({2, 3, 4}));
 }
 
-TEST(NonzeroCrop, HolesAreFilledAndBaysAreNot) {
-  Tensor ring(DType::kF32, {3, 5, 5});
-  std::fill_n(ring.as<float>(), ring.count(), 1.0F);
-  const auto at = [](int d, int h, int w) { return (d * 5 + h) * 5 + w; };
-  ring.as<float>()[at(1, 2, 2)] = 0;                                     // a hole
-  ring.as<float>()[at(1, 4, 1)] = 0, ring.as<float>()[at(1, 3, 1)] = 0;  // a bay from the border
-  const std::vector<char> mask = nonzero_mask(ring);
-  EXPECT_EQ(std::count(mask.begin(), mask.end(), 0), 2);
-  EXPECT_EQ(mask[static_cast<std::size_t>(at(1, 2, 2))], 1);
-  EXPECT_EQ(mask[static_cast<std::size_t>(at(1, 3, 1))], 0);
-}
-
 TEST(NonzeroCrop, WhatIsCroppedAndPlacedBackLiesWhereItWas) {
   const Volume label = small_label();
   const Box box{{1, 0, 1}, {2, 4, 4}};
@@ -88,6 +76,32 @@ TEST(NnunetFingerprint, EqualsNumpysSampleOfTheCroppedForeground) {
   EXPECT_EQ(n.percentile_00_5, -48);
   EXPECT_EQ(n.median, 3);
   EXPECT_EQ(n.percentile_99_5, 50);
+}
+
+/// A second channel for framed_image(): twice small_image() in the slice z = 2, else 0.
+Volume second_channel() {
+  Volume v = small_image();
+  for (std::int64_t i = 0; i < 60; ++i) v.voxels.as<float>()[i] *= i < 40 ? 0.0F : 2.0F;
+  return v;
+}
+
+TEST(NnunetFingerprint, ChannelsDrawOneAfterTheOtherFromWhatIsNotZeroInAnyOfThem) {
+  // RandomState(1234), choice(channel[box][label[box] > 0], 1000, replace=True) of one channel, then of the other
+  NonzeroVoxels nonzero;
+  nonzero.add(framed_image().voxels), nonzero.add(second_channel().voxels);
+  EXPECT_EQ(nonzero.box(), (Box{{1, 0, 0}, {2, 4, 5}}));
+  NumpyRandom random = nnunet_random();
+  const auto draw = [&](const Volume& channel) {
+    const NnunetCase one =
+        nnunet_channel(channel, small_label(), {.samples = 1000, .box = nonzero.box(), .random = random});
+    EXPECT_DOUBLE_EQ(one.cropped_share, 40.0 / 60);
+    return pooled_sample({&one});
+  };
+  const IntensityNumbers first = draw(framed_image()), second = draw(second_channel());
+  EXPECT_NEAR(first.mean, 6.106, 1e-12);
+  EXPECT_NEAR(first.std, 26.142355746948283, 1e-12);
+  EXPECT_NEAR(second.mean, 1.764, 1e-12);
+  EXPECT_NEAR(second.std, 36.82857998891622, 1e-12);
 }
 
 TEST(NnunetFingerprint, PercentilesLieBetweenNeighboursLinearly) {
@@ -248,6 +262,29 @@ TEST(NnunetPrepare, OptionsThatWouldChangeItsNumbersAreRefused) {
   window.normalise = Normalise::kWindow;
   expect_error(ErrorKind::kUsage, "{clip}", [&] { prepare_dataset(clipped, scene.progress); });
   expect_error(ErrorKind::kUsage, "window", [&] { prepare_dataset(window, scene.progress); });
+}
+
+TEST(NnunetPrepare, SeveralChannelsAreCroppedAlikeAndEachHasItsNumbers) {
+  Scene scene("nnunet_channels");
+  scene.write_dataset(2);
+  for (int i = 0; i < 2; ++i) {
+    const std::string name = Scene::id(i) + "_0001.nii.gz";
+    write_volume(scene.data() / "imagesTr" / name, Scene::make_image(i + 5), DiskType::kF32);
+  }
+  scene.edit_dataset([](nlohmann::json& json) { json["channel_names"] = {{"0", "CT"}, {"1", "PET"}}; });
+  const PrepareReport report = prepare_dataset(nnunet_preparation(scene), scene.progress);
+  ASSERT_EQ(report.prepared, 2);
+  EXPECT_EQ(report.plan.normalise, Normalise::kCt);
+  ASSERT_EQ(report.plan.further.size(), 1u);
+  EXPECT_EQ(report.plan.further[0].normalise, Normalise::kZscore);
+  const nlohmann::json by_channel = read_json(scene.work() / "fingerprint.json").at("foreground_by_channel");
+  EXPECT_NE(by_channel.at(0).at("values").at("mean"), by_channel.at(1).at("values").at("mean"));
+  const PreparedDataset prepared = read_prepared(scene.work());
+  // case_0 is 0 in its first column, where its second channel is not
+  EXPECT_EQ(prepared.cases[0].shape, (Shape{8, 10, 12}));
+  for (const auto& image : prepared.cases[0].images) EXPECT_EQ(read_image(image).voxels.shape(), (Shape{8, 10, 12}));
+  const PrepareReport again = prepare_dataset(nnunet_preparation(scene, true), scene.progress);
+  EXPECT_EQ(again.skipped, 2);
 }
 
 TEST(RegionsPrepare, AreKeptInTheWorkFolder) {

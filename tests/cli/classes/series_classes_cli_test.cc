@@ -1,0 +1,56 @@
+// Folders of DICOM series, one for each class, through all commands: trained, predicted and scored, and named by ids.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_voxshard.h"
+#include "tests/io/study_files.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(SeriesClassesCli, AreTrainedPredictedAndScored) {
+  const Folder folder("series_classes");
+  int number = 0;
+  for (const char* part : {"train", "test"})
+    for (const char* of_class : {"thick", "thin"})
+      for (const char* person : {"PLANTED_A", "PLANTED_B"}) {
+        const std::string uid = "1.2.840.4711." + std::to_string(++number);
+        StudySeries ct{.study = uid, .series = uid + ".4", .frame = uid + ".9", .side = 16, .slices = 8};
+        if (of_class == std::string("thin")) ct.slices = 16, ct.step_mm = 1;
+        write_series(fs::path(folder / "scans") / part / of_class / person, ct);
+      }
+  const std::string scans = folder / "scans", run = folder / "run", found = folder / "found.json";
+  const CommandResult trained = run_voxshard("train " + scans + " -o " + run +
+                                             " --model resnet3d18 --base-filters 2 --steps 3 --precision f32 -q");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const CommandResult predicted = run_voxshard("predict " + run + " " + scans + " -o " + found);
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  const CommandResult scores = run_voxshard("evaluate " + found + " " + scans + " --json");
+  ASSERT_EQ(scores.exit_code, 0) << scores.err;
+  const nlohmann::json predictions = nlohmann::json::parse(file_text(found));
+  ASSERT_EQ(predictions.at("predictions").size(), 4u) << "the series of the test part";
+  const nlohmann::json classes = scores.json().at("classes"), confusion = scores.json().at("confusion");
+  double right = 0;
+  for (std::size_t c = 0; c < 2; ++c) {
+    EXPECT_EQ(classes.at(c).at("name"), c == 0 ? "thick" : "thin");
+    EXPECT_EQ(classes.at(c).at("items"), 2);
+    right += confusion.at(c).at(c).get<int>();
+    int found_here = 0, confused = 0;
+    for (const nlohmann::json& row : predictions.at("predictions")) {
+      EXPECT_THAT(row.at("file").get<std::string>(), HasSubstr("ct_"));
+      found_here += row.at("class") == classes.at(c).at("name");
+    }
+    for (std::size_t truth = 0; truth < 2; ++truth) confused += confusion.at(truth).at(c).get<int>();
+    EXPECT_EQ(confused, found_here) << "the scores are of these predictions";
+  }
+  EXPECT_DOUBLE_EQ(scores.json().at("top_1_accuracy"), right / 4);
+  for (const std::string& text : {predicted.out, predicted.err, scores.out, scores.err, file_text(found)})
+    for (const char* planted : {"PLANTED", "1.2.840.4711"}) EXPECT_THAT(text, Not(HasSubstr(planted)));
+}
+
+}  // namespace
+}  // namespace voxshard

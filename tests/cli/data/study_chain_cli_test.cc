@@ -1,0 +1,167 @@
+// A tree of studies through all commands: prepared, trained, predicted, evaluated and converted, under ids that hold
+// over the commands and name nobody.
+#include "tests/cli/data/study_tree_scene.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class StudyChainCli : public StudyTreeScene {
+ protected:
+  /// Prepares the tree and trains two steps.
+  void train(const std::string& options = "") const {
+    const CommandResult prepared = run_voxshard(prepare(options));
+    ASSERT_EQ(prepared.exit_code, 0) << prepared.err;
+    const CommandResult trained = run_voxshard("train " + work_ + " -o " + run_ +
+                                               " --steps 2 --base-filters 4 --depth 2 --crop 4x8x8 --fold all -q");
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+  std::string predict(const std::string& options = "") const {
+    return "predict " + run_ + " " + tree_ + " -o " + pred_ + " " + options;
+  }
+  std::string evaluate(const std::string& options = "") const {
+    return "evaluate " + pred_ + " " + tree_ + " --classes " + (scratch_ / "map.toml") + " --json " + options;
+  }
+  static std::set<std::string> names_in(const fs::path& folder, const std::string& ending) {
+    std::set<std::string> names;
+    for (const auto& file : fs::directory_iterator(folder))
+      if (const std::string name = file.path().filename(); name.ends_with(ending))
+        names.insert(name.substr(0, name.size() - ending.size()));
+    return names;
+  }
+  std::set<std::string> predicted() const { return names_in(pred_, ".nii.gz"); }
+  /// Expects no patient in what a command printed and in a folder but for the file of its owner.
+  static void expect_nobody_there(const CommandResult& r, const fs::path& folder) {
+    std::string all = r.out + r.err;
+    for (const auto& file : fs::recursive_directory_iterator(folder))
+      if (file.is_regular_file() && file.path().filename() != "case_paths.json")
+        all += file.path().filename().string() + file_text(file.path());
+    for (const char* planted : {"PLANTED", "1.2.840.4711", "ct_"}) EXPECT_THAT(all, Not(HasSubstr(planted)));
+  }
+  std::string run_ = scratch_ / "run", pred_ = scratch_ / "pred", salt_ = "--id-salt " + (scratch_ / "salt");
+};
+
+TEST_F(StudyChainCli, ATrainedRunPredictsUnderTheIdsOfItsCases) {
+  const std::string salt = " --id-salt " + (scratch_ / "salt"), run = scratch_ / "run", pred = scratch_ / "pred";
+  ASSERT_EQ(run_voxshard(prepare(salt)).exit_code, 0);
+  const CommandResult trained =
+      run_voxshard("train " + work_ + " -o " + run + " --steps 2 --base-filters 4 --depth 2 --crop 4x8x8 --fold all");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const CommandResult r = run_voxshard("predict " + run + " " + tree_ + " -o " + pred + salt);
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  std::set<std::string> cases, predicted;
+  for (const auto& file : fs::directory_iterator(work_ + "/images")) cases.insert(file.path().stem());
+  std::string all = r.out + r.err;
+  for (const auto& file : fs::directory_iterator(pred)) {
+    const std::string name = file.path().filename();
+    if (name.ends_with(".nii.gz")) predicted.insert(name.substr(0, name.size() - 7));
+    if (name != "case_paths.json") all += name + file_text(file.path());
+  }
+  EXPECT_EQ(predicted, cases);
+  for (const char* planted : {"PLANTED", "1.2.840.4711"}) EXPECT_THAT(all, Not(HasSubstr(planted)));
+  EXPECT_THAT(file_text(pred + "/case_paths.json"), HasSubstr("PLANTED_P1"));
+}
+
+TEST_F(StudyChainCli, WithoutASecretLabelMapsAreNumberedAndKeepTheirNumbers) {
+  train();
+  const fs::path apart = scratch_ / "apart";
+  fs::rename(patient_folder(3), apart);
+  const CommandResult first = run_voxshard(predict("--json"));
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(predicted(), ElementsAre("case_0001", "case_0002", "case_0003"));
+  expect_nobody_there(first, pred_);
+  const std::string before = file_text(pred_ + "/case_0002.nii.gz");
+  fs::rename(apart, patient_folder(3));
+  const CommandResult second = run_voxshard(predict("--json"));
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(second.json().at("kept"), 3) << "the same series have the same names";
+  EXPECT_THAT(predicted(), ElementsAre("case_0001", "case_0002", "case_0003", "case_0004"));
+  EXPECT_EQ(file_text(pred_ + "/case_0002.nii.gz"), before);
+  EXPECT_THAT(file_text(pred_ + "/case_paths.json"), HasSubstr("PLANTED_P3"));
+  EXPECT_EQ(run_voxshard(predict(salt_)).exit_code, 6) << "another naming is not mixed with this one";
+}
+
+TEST_F(StudyChainCli, NamesOfFoldersNameLabelMapsWhenThatIsAskedForAndSaid) {
+  train();
+  const CommandResult r = run_voxshard(predict("--keep-names"));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("--keep-names says so"));
+  EXPECT_THAT(predicted(), ElementsAre("PLANTED_P0_PLANTED_CT", "PLANTED_P1_PLANTED_CT", "PLANTED_P2_PLANTED_CT",
+                                       "PLANTED_P3_PLANTED_CT"));
+  const CommandResult scores = run_voxshard(evaluate());
+  ASSERT_EQ(scores.exit_code, 0) << scores.err;
+  EXPECT_EQ(scores.json().at("cases").at(3).at("case"), "PLANTED_P3_PLANTED_CT");
+  EXPECT_EQ(run_voxshard(predict("--keep-names " + salt_)).exit_code, 2) << "names, or a secret";
+}
+
+TEST_F(StudyChainCli, TheReferencesOfAnEvaluationMayBeTheTree) {
+  train(salt_);
+  ASSERT_EQ(run_voxshard(predict(salt_ + " -q")).exit_code, 0);
+  const CommandResult r =
+      run_voxshard(evaluate("-o " + (scratch_ / "scores/summary.json") + " --png " + (scratch_ / "scores/slices.png")));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  expect_nobody_there(r, scratch_ / "scores");
+  EXPECT_EQ(r.json().at("cases").size(), 4u);
+  EXPECT_EQ(r.json().at("classes").at(0).at("name"), "liver");
+  EXPECT_EQ(r.json().at("classes").at(0).at("annotated"), 4);
+  EXPECT_EQ(r.json().at("classes").at(1).at("annotated"), 3) << "nobody contoured the spleen of the last patient";
+  // The same set in nnU-Net's folders has the same scores.
+  const std::string set = scratch_ / "set";
+  const CommandResult converted = run_voxshard("convert " + tree_ + " -o " + set + " --to nnunet --classes " +
+                                               (scratch_ / "map.toml") + " " + salt_);
+  ASSERT_EQ(converted.exit_code, 0) << converted.err;
+  EXPECT_THAT(converted.err, HasSubstr("spleen: in 3 of 4 cases"));
+  expect_nobody_there(converted, set);
+  EXPECT_EQ(names_in(set + "/labelsTr", ".nii.gz"), predicted());
+  EXPECT_EQ(names_in(set + "/imagesTr", "_0000.nii.gz"), predicted());
+  const CommandResult same = run_voxshard("evaluate " + pred_ + " " + set + "/labelsTr --dataset " + set + " --json");
+  ASSERT_EQ(same.exit_code, 0) << same.err;
+  for (const char* key : {"classes", "cases", "mean_dice"}) EXPECT_EQ(same.json().at(key), r.json().at(key)) << key;
+}
+
+TEST_F(StudyChainCli, AnEvaluationByTheTreeSaysWhatItLacks) {
+  train();
+  ASSERT_EQ(run_voxshard(predict("-q")).exit_code, 0);
+  const CommandResult unnamed = run_voxshard("evaluate " + pred_ + " " + tree_);
+  EXPECT_EQ(unnamed.exit_code, 2);
+  EXPECT_THAT(unnamed.err, HasSubstr("needs --classes map.toml"));
+  EXPECT_THAT(unnamed.err, HasSubstr("Leber (4 cases)"));
+  EXPECT_EQ(run_voxshard(evaluate("--baseline threshold")).exit_code, 2) << "a tree has no training cases";
+  fs::remove(pred_ + "/case_0001.nii.gz");
+  const CommandResult missing = run_voxshard(evaluate());
+  EXPECT_EQ(missing.exit_code, 8);
+  EXPECT_THAT(missing.err, HasSubstr("case_0001"));
+  expect_nobody_there(missing, pred_);
+  fs::remove(pred_ + "/case_paths.json");
+  const CommandResult lost = run_voxshard(evaluate());
+  EXPECT_EQ(lost.exit_code, 3);
+  EXPECT_THAT(lost.err, HasSubstr("case_paths.json"));
+}
+
+TEST_F(StudyChainCli, ATreeBecomesATrainingSetOfNnUNetUnderNumbers) {
+  const std::string set = scratch_ / "set", convert = "convert " + tree_ + " -o " + set + " --to nnunet --classes " +
+                                                      (scratch_ / "map.toml") + " --provenance";
+  const CommandResult r = run_voxshard(convert);
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  expect_nobody_there(r, set);
+  EXPECT_THAT(names_in(set + "/labelsTr", ".nii.gz"), ElementsAre("case_0001", "case_0002", "case_0003", "case_0004"));
+  EXPECT_THAT(file_text(set + "/case_paths.json"), HasSubstr("PLANTED_P2"));
+  const nlohmann::json json = nlohmann::json::parse(file_text(set + "/dataset.json"));
+  EXPECT_EQ(json.at("labels"), nlohmann::json({{"background", 0}, {"liver", 1}, {"spleen", 2}}));
+  EXPECT_EQ(json.at("annotated").size(), 1u);
+  EXPECT_EQ(json.at("annotated").begin().value(), nlohmann::json({"liver"}));
+  // What is prepared from the tree and from the set is the same.
+  ASSERT_EQ(run_voxshard(prepare("-q")).exit_code, 0);
+  const std::string again = scratch_ / "again";
+  ASSERT_EQ(run_voxshard("prepare " + set + " -o " + again + " -q").exit_code, 0);
+  for (const std::string& id : names_in(work_ + "/labels", ".nii"))
+    for (const std::string part : {"/images/", "/labels/"})
+      EXPECT_EQ(file_text(again + part + id + ".nii"), file_text(work_ + part + id + ".nii")) << part << id;
+}
+
+}  // namespace
+}  // namespace voxshard
