@@ -45,8 +45,7 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
        .choices = {"ct", "zscore", "window", "none"}}};
   for (Setting& setting : source_settings(o.source)) settings.push_back(std::move(setting));
   for (Setting& setting : limit_settings(o.formats.limits)) settings.push_back(std::move(setting));
-  settings.push_back(irregular_setting(o.irregular));
-  settings.push_back(missing_classes_setting(o.missing));
+  settings.insert(settings.end(), {irregular_setting(o.irregular), missing_classes_setting(o.missing)});
   return settings;
 }
 
