@@ -87,7 +87,7 @@ ProcessPlan plan_training(Session& session, const TrainingTask& task, const Mode
     if (!seen.insert(extents).second) continue;
     const PlanBytes bytes = session.bytes(extents, Phase::kPredict);
     ProcessPlan cores = plan_of(bytes.run);
-    cores[MemoryPart::kWeights] = 0;
+    cores[MemoryPart::kWeights] = cores[MemoryPart::kOptimizer] = 0;  // part of `lasting`
     plan = widest(plan, lasting + cores + task.validation_plan(extents));
     largest = std::max(largest, bytes.kept), all += bytes.kept;
   }
