@@ -89,7 +89,8 @@ TEST_F(InstructionSetDeathTest, TheLibrarysOwnVariableLimitsItFurtherAndNothingE
   ask("avx2", "AVX512_CORE");
   EXPECT_EXIT(report(), testing::ExitedWithCode(0), "^library avx2, vectors AVX2 AVX2, bf16 0, tiles 0;");
   ask("avx512", "no such set");  // the library reads this as no limit, and what it has of this width is its own choice
-  EXPECT_EXIT(report(), testing::ExitedWithCode(0), "^library avx512_core(_vnni)?, vectors AVX3 AVX3, bf16 0, tiles 0;");
+  EXPECT_EXIT(report(), testing::ExitedWithCode(0),
+              "^library avx512_core(_vnni)?, vectors AVX3 AVX3, bf16 0, tiles 0;");
 }
 
 TEST_F(InstructionSetDeathTest, NoKernelRunsUnderAValueThatCannotBeFollowed) {
