@@ -84,22 +84,17 @@ class Painter {
 };
 
 void add_counts(StructureLabels& made, const NamedStructure& structure, const ContourCounts& counts) {
-  const std::string of = " of \"" + structure.name + "\"";
-  if (counts.gaps > 0)
-    made.notes.emplace_back("W_GAP " + counted(counts.gaps, "slice") + " between contours" + of +
-                            " without one stay empty");
-  if (counts.outside > 0)
-    made.notes.emplace_back("W_OUTSIDE " + counted(counts.outside, "contour") + of +
-                            " outside of the image, or across its border");
-  if (counts.between > 0)
-    made.notes.emplace_back("W_CONTOURS " + counted(counts.between, "plane") + of +
-                            " are left out: another plane lies nearer to the slice");
-  if (counts.doubled > 0)
-    made.notes.emplace_back("W_CONTOURS " + counted(counts.doubled, "contour") + of +
-                            " that repeat another one count once");
-  if (structure.left_out > 0)
-    made.notes.emplace_back("W_CONTOURS " + counted(structure.left_out, "point or open contour") + of +
-                            " are left out: they enclose no voxel");
+  const auto note = [&](const char* code, std::int64_t count, const char* what, const char* between,
+                        const char* meaning) {
+    if (count > 0)
+      made.notes.emplace_back(std::string(code) + " " + counted(count, what) + between + " of \"" + structure.name +
+                              "\"" + meaning);
+  };
+  note("W_GAP", counts.gaps, "slice", " between contours", " without one stay empty");
+  note("W_OUTSIDE", counts.outside, "contour", "", " outside of the image, or across its border");
+  note("W_CONTOURS", counts.between, "plane", "", " are left out: another plane lies nearer to the slice");
+  note("W_CONTOURS", counts.doubled, "contour", "", " that repeat another one count once");
+  note("W_CONTOURS", structure.left_out, "point or open contour", "", " are left out: they enclose no voxel");
 }
 
 void add_contours(const fs::path& path, const StructureFile& file, const Geometry& image,
