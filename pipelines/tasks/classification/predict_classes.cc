@@ -39,6 +39,16 @@ std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& readi
   return files;
 }
 
+/// Returns the parts of a data set of classes. A folder of folders of DICOM series is one where it is divided into
+/// training and other parts: undivided, the folders may as well be those of patients.
+ClassParts labelled_parts(const fs::path& input, const ClassKinds& kinds) {
+  ClassParts parts = find_class_parts(input, recognised_kinds(kinds));
+  if (parts.any()) return parts;
+  parts = find_class_parts(input, kinds);
+  parts.whole.reset();
+  return parts;
+}
+
 /// Finds the items of an input, without classes.
 ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool& labelled) {
   std::error_code error;
@@ -48,7 +58,7 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
                                        ", a folder of them, or a data set of classes");
   const bool folder = fs::is_directory(input, error);
   std::vector<fs::path> files = folder ? items_in(input, reading) : std::vector<fs::path>();
-  labelled = files.empty() && find_class_parts(input, recognised_kinds(reading.kinds)).any();
+  labelled = files.empty() && labelled_parts(input, reading.kinds).any();
   if (labelled) {
     ClassDataset set = read_unseen_classes(input, reading);
     std::erase_if(set.failures,
@@ -81,7 +91,7 @@ class ItemPrediction : public Prediction {
     reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats, .kinds = own.kinds};
     reading_.formats.limits = own.volume_limits;
     set_ = find_items(o_.input, reading_, labelled_);
-    if (!labelled_ && find_class_parts(o_.input, recognised_kinds(own.kinds)).any())
+    if (!labelled_ && labelled_parts(o_.input, own.kinds).any())
       b_.progress.warn(o_.input.string() +
                        " holds items beside folders of classes: only those beside are predicted; "
                        "move them elsewhere, or give one of the folders");

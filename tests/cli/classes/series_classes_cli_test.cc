@@ -27,8 +27,7 @@ TEST(SeriesClassesCli, AreTrainedPredictedAndScored) {
   const CommandResult trained = run_voxshard("train " + scans + " -o " + run +
                                              " --model resnet3d18 --base-filters 2 --steps 3 --precision f32 -q");
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  // A folder of series is no data set of classes to predict: its folders may as well be patients.
-  const CommandResult predicted = run_voxshard("predict " + run + " " + scans + "/test -o " + found);
+  const CommandResult predicted = run_voxshard("predict " + run + " " + scans + " -o " + found);
   ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
   const CommandResult scores = run_voxshard("evaluate " + found + " " + scans + " --json");
   ASSERT_EQ(scores.exit_code, 0) << scores.err;
