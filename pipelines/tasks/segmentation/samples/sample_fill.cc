@@ -37,6 +37,8 @@ Tensor placed_voxels(const MappedVolume& volume, const Sample& s, Box box, T out
   return values;
 }
 
+SamplePlace place_of(const Sample& s) { return {.begin = s.begin, .size = s.size, .mirrored = s.mirrored}; }
+
 /// Calls body(tile, its box D H W) for the tiles of a box (1, D, H, W, 1), or once for the whole box.
 template <class Body>
 void each_tile(const TensorView& box, bool tiled, const Body& body) {
@@ -92,25 +94,23 @@ void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, c
   }
 }
 
-PlaceChange SampleSource::place_change(const Sample& s) const {
-  return draw_place(options_.augmentation, options_.seed, s.number, volumes_[s.item].label.geometry());
-}
-
-SpatialMap SampleSource::map(const Sample& s) const {
-  return place_map(place_change(s), {.begin = s.begin, .size = s.size, .mirrored = s.mirrored},
-                   volumes_[s.item].label.geometry());
+std::optional<SpatialMap> SampleSource::moved(const Sample& s) const {
+  const Geometry& geometry = volumes_[s.item].label.geometry();
+  const PlaceChange change = draw_place(options_.augmentation, options_.seed, s.number, geometry);
+  return change.moves() ? std::optional(place_map(change, place_of(s), geometry)) : std::nullopt;
 }
 
 void SampleSource::fill_channel(const Sample& s, std::size_t channel, const TensorView& box) const {
   const Volumes& v = volumes_[s.item];
-  const ValueChange change = draw_values(options_.augmentation, options_.seed, s.number, channel, v.label.geometry());
-  const SpatialMap place = map(s);
-  const bool mixes = place_change(s).moves() || change.mixes_voxels();
+  const Geometry& geometry = v.label.geometry();
+  const ValueChange change = draw_values(options_.augmentation, options_.seed, s.number, channel, geometry);
+  std::optional<SpatialMap> map = moved(s);
+  if (!map && change.mixes_voxels()) map = place_map({}, place_of(s), geometry);
   const RngKey key = noise_key(s, channel);
   const double factor = scale(s, channel) * change.brightness, noise = std::hypot(options_.noise, change.noise);
-  each_tile(box, mixes, [&](const TensorView& tile, const Box& at) {
-    const Tensor values = mixes ? mixed_values(v.images.at(channel), place, change, at, air_[channel])
-                                : placed_voxels(v.images.at(channel), s, at, air_[channel]);
+  each_tile(box, map.has_value(), [&](const TensorView& tile, const Box& at) {
+    const Tensor values = map ? mixed_values(v.images.at(channel), *map, change, at, air_[channel])
+                              : placed_voxels(v.images.at(channel), s, at, air_[channel]);
     each_voxel(tile, s, [&](std::int64_t voxel, std::int64_t in_sample, std::int64_t offset) {
       double x = changed_value(values.as<float>()[voxel], change, ranges_[channel]) * factor;
       if (noise > 0) x += noise * rng_normal(key, static_cast<std::uint64_t>(in_sample));
@@ -122,10 +122,9 @@ void SampleSource::fill_channel(const Sample& s, std::size_t channel, const Tens
 void SampleSource::fill_labels(const Sample& s, const input::Labels& labels, const TensorView& box) const {
   const auto ignored = static_cast<std::int32_t>(labels.ignored);
   const Volumes& v = volumes_[s.item];
-  const bool moves = place_change(s).moves();
-  const SpatialMap place = map(s);
-  each_tile(box, moves, [&](const TensorView& tile, const Box& at) {
-    const Tensor values = moves ? warp_labels(v.label, place, at, ignored) : placed_voxels(v.label, s, at, ignored);
+  const std::optional<SpatialMap> map = moved(s);
+  each_tile(box, map.has_value(), [&](const TensorView& tile, const Box& at) {
+    const Tensor values = map ? warp_labels(v.label, *map, at, ignored) : placed_voxels(v.label, s, at, ignored);
     each_voxel(tile, s, [&](std::int64_t voxel, std::int64_t, std::int64_t offset) {
       const std::int32_t label = values.as<std::int32_t>()[voxel];
       const bool is_unknown = label == unknown_ || (label == 0 && !v.complete() && labels.merged == 0);

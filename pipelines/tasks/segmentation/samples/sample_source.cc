@@ -179,8 +179,8 @@ Shape SampleSource::extents(std::span<const Sample> batch) const {
 void SampleSource::prefetch(std::span<const Sample> batch) const {
   for (const Sample& s : batch) {
     const Volumes& v = volumes_[s.item];
-    const Box read = place_change(s).moves() ? map(s).sources({{0, 0, 0}, s.size})
-                                             : Box{{s.begin[0], s.begin[1], s.begin[2]}, s.size};
+    const std::optional<SpatialMap> map = moved(s);
+    const Box read = map ? map->sources({{0, 0, 0}, s.size}) : Box{{s.begin[0], s.begin[1], s.begin[2]}, s.size};
     const Box crop = intersect(read, Box::whole(v.shape()));
     for (const MappedVolume& image : v.images) image.will_need(crop);
     v.label.will_need(crop);

@@ -100,8 +100,8 @@ class SampleSource {
   double scale(const Sample& sample, std::size_t channel) const;
   /// Returns the key of the noise of a channel, indexed by the voxels of the sample.
   RngKey noise_key(const Sample& sample, std::size_t channel) const;
-  PlaceChange place_change(const Sample& sample) const;
-  SpatialMap map(const Sample& sample) const;
+  /// Returns the map from a sample's voxels to those of its volume; none where it is neither turned nor scaled.
+  std::optional<SpatialMap> moved(const Sample& sample) const;
   /// Fill a channel of the image, or the labels with `ignored` outside the volume; `box` has C = 1.
   void fill_channel(const Sample& sample, std::size_t channel, const TensorView& box) const;
   void fill_labels(const Sample& sample, const input::Labels& labels, const TensorView& box) const;

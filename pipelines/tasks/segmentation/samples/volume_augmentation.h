@@ -1,7 +1,7 @@
 // Random changes of a training sample of a volume: rotation and scale of its place; blur, resolution, gamma, contrast,
 // brightness and noise of its values. A pure function of (seed, number of the sample), so that a resumed run sees the
-// same samples. Kinds, ranges and probabilities are those of nnU-Net's trainer (Isensee et al. 2021, Nature Methods 18,
-// supplementary note 4; batchgeneratorsv2), but no change needs a statistic of the whole sample: each core reads and
+// same samples. Kinds, ranges and probabilities are those of nnU-Net's trainer (Isensee et al. 2021, Nature Methods 18;
+// batchgeneratorsv2), but no change needs a statistic of the whole sample: each core reads and
 // changes its own box only. Contrast and gamma therefore turn about the mean of the normalisation, 0.
 //
 //   const PlaceChange place = draw_place({.space = true}, seed, number, volume.geometry());
