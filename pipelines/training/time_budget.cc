@@ -9,8 +9,7 @@
 namespace voxshard {
 namespace {
 
-constexpr double kUsedShare = 0.97;      // the rest is for checkpoints and for a machine that slows down
-constexpr double kMostFixedSteps = 1e9;  // as the setting {steps}
+constexpr double kUsedShare = 0.97;  // the rest is for checkpoints and for a machine that slows down
 
 }  // namespace
 
@@ -27,7 +26,7 @@ double seconds_from_text(const std::string& text) {
 std::int64_t steps_in_time(const MeasuredTimes& t) {
   const double validations = t.validate_every > 0 ? t.validation_s / static_cast<double>(t.validate_every) : 0;
   const double steps = std::floor((kUsedShare * t.time_s - t.validation_s) / (t.step_s + validations));
-  return static_cast<std::int64_t>(std::clamp(steps, 1.0, kMostFixedSteps));
+  return static_cast<std::int64_t>(std::clamp(steps, 1.0, kMostSteps));
 }
 
 }  // namespace voxshard

@@ -10,6 +10,9 @@
 
 namespace voxshard {
 
+/// The most steps of a run: 30 years of one-second steps; products with samples stay far from overflow.
+inline constexpr double kMostSteps = 1e9;
+
 /// Parses "90s", "30m", "1h". Errors: kUsage for anything but a positive whole number with s, m or h.
 double seconds_from_text(const std::string& text);
 

@@ -7,7 +7,6 @@
 namespace voxshard {
 namespace {
 
-constexpr double kMostSteps = 1e9;  // 30 years of one-second steps; products with samples stay far from overflow
 constexpr NumberRange kSteps{1, kMostSteps}, kStepsOrNone{0, kMostSteps};
 constexpr NumberRange kRates{0, 1e38};  // the optimizer's numbers are f32
 constexpr NumberRange kFactor{1e-9, 1e3};

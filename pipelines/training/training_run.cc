@@ -56,10 +56,10 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
   report_.train_cases = task_->training_cases(), report_.validation_cases = task_->validation_cases();
   report_.metric = task_->metric(), report_.unseen = task_->unseen();
   report_.chosen_on_test = task_->validates_on_test(), report_.left_out = task_->left_out();
-  progress_.log("planned: " + bytes_text(bytes.widest_core()) + " per core, " + bytes_text(memory_plan_.total()) +
-                " in this process; " + std::to_string(report_.parameters) + " parameters");
+  notes_.push_back("planned: " + bytes_text(bytes.widest_core()) + " per core, " + bytes_text(memory_plan_.total()) +
+                   " in this process; " + std::to_string(report_.parameters) + " parameters");
   if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
-    progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
+    notes_.push_back("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   session_->parameters() = initialise(graph, o_.seed);
   nlohmann::json from = begin_from();
   if (transport_.ranks() > 1) {
@@ -79,6 +79,8 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
 
 TrainReport TrainingRun::go() {
   const Stopwatch watch;
+  for (const std::string& note : notes_) progress_.log(note);
+  for (const std::string& warning : warnings_) progress_.warn(warning);
   open_folder();
   trace_.emplace(o_.trace, context_.threads(), &transport_);
   const Program& program = session_->plan(extents_, Phase::kTrain).program;
@@ -144,6 +146,7 @@ TrainingRun::Measured TrainingRun::measure(double about_s) && {
   for (const Shape& extents : task_->validation_extents(o_.spec)) points += element_count(extents);
   measured.validation_s =
       measured.step_s / 3 * static_cast<double>(points) / static_cast<double>(element_count(extents_));
+  if (keeps_average()) measured.validation_s *= 2;  // both weights are validated
   measured.task = std::move(task_);
   return measured;
 }

@@ -48,6 +48,7 @@ class TrainingRun {
   /// Validates the weights and, where there is one, their average; keeps the checkpoint if either has the best score.
   /// Errors: Stopped, before any result is kept.
   void validate();
+  /// Validates the weights that the session has.
   Validation validation();
   /// Validates the averaged weights, which take the place of the session's for that time.
   Validation validation_of_average();
@@ -85,7 +86,8 @@ class TrainingRun {
   std::optional<SampleFeed> feed_;
   CheckpointState state_;
   TrainReport report_;
-  TrainedOn before_;  // the data that the weights were trained on with which the run began
+  TrainedOn before_;                           // the data that the weights were trained on with which the run began
+  std::vector<std::string> notes_, warnings_;  // about the plan and the first weights, said when the run begins
   Json memory_;
   ProcessPlan memory_plan_;
   bool saved_ = false;         // a checkpoint was written

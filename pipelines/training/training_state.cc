@@ -33,18 +33,18 @@ void TrainingRun::open_folder() {
 nlohmann::json TrainingRun::begin_from() {
   if (o_.from.empty() || folder_.goes_on()) return nullptr;
   const TrainedRun theirs = load_trained_run({.run = o_.from, .transport = &transport_});
-  for (const std::string& note : theirs.notes) progress_.warn(note);
+  warnings_ = theirs.notes;
   const std::string hash = file_hash(theirs.file);
   if (!o_.from_hash.empty() && hash != o_.from_hash)
     throw Error(ErrorKind::kCheckpoint,
                 "[train] " + theirs.file.string() + ", whose weights the run in " + o_.run.string() +
                     " begins with, has changed since; put it back, or begin anew with {restart}");
   const TakenWeights taken = take_weights(theirs, {o_.spec, extents_, task_->preparation()}, session_->parameters());
-  progress_.log(to_text(taken));
+  notes_.push_back(to_text(taken));
   if (!taken.prepared_otherwise.empty())
-    progress_.warn("the data of " + o_.from.string() + " were prepared otherwise (" +
-                   joined(taken.prepared_otherwise, ", ", [](const std::string& key) { return key; }) +
-                   "): its weights have learned other intensities or sizes");
+    warnings_.push_back("the data of " + o_.from.string() + " were prepared otherwise (" +
+                        joined(taken.prepared_otherwise, ", ", [](const std::string& key) { return key; }) +
+                        "): its weights have learned other intensities or sizes");
   before_ = theirs.trained_on;
   return to_json(taken, std::filesystem::absolute(o_.from).lexically_normal(), hash);
 }
