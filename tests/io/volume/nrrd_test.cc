@@ -170,7 +170,9 @@ TEST(Nrrd, ADataFileIsAPlainNameInTheSameFolder) {
   ScratchFolder dir;
   write_bytes(dir.path() / "secret.raw", shorts());
   fs::create_directories(dir.path() / "in");
-  for (const std::string name : {"../secret.raw", (dir.path() / "secret.raw").string().c_str(), ".hidden", "a\\b", ""})
+  const std::string absolute = (dir.path() / "secret.raw").string();
+  for (const std::string& name :
+       {std::string("../secret.raw"), absolute, std::string(".hidden"), std::string("a\\b"), std::string()})
     EXPECT_NE(
         nrrd_problem(dir, nrrd_fields(kSpace + std::string("encoding: raw\ndata file: ") + name + "\n"), "in/a.nhdr"),
         "")
