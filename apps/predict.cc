@@ -13,12 +13,14 @@
 namespace voxshard {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Options {
   PredictOptions predict;
   RunResources resources;
   EstimatorSettings estimator;
   Settings settings;
-  std::string partition, precision;
+  std::string partition, precision, scratch;
 };
 
 RunCommand add(CLI::App& app) {
@@ -36,15 +38,21 @@ RunCommand add(CLI::App& app) {
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");
   add_memory_option(app, "--memory", o->resources.core_budget_bytes,
                     "Budget of one core, like 2GiB; a plan over it is refused before it starts");
-  add_memory_option(
-      app, "--host-memory", o->resources.host_budget_bytes,
-      "Budget of this process, like 8GiB; an input over it is left out; default: what the machine has free");
+  add_memory_option(app, "--host-memory", o->resources.host_budget_bytes,
+                    "Budget of this process, like 8GiB; default: what the machine has free. Where the cores of an "
+                    "input exceed it they "
+                    "take turns in memory");
+  app.add_option("--scratch", o->scratch,
+                 "Folder for the file of cores that take turns in memory, on a fast disk; default: the output's; none: "
+                 "inputs over the budget are left out");
   add_task_rows(o->settings, TaskCommand::kPredict, o->predict.task);
   o->settings.add(estimator_rows(o->estimator));
   add_settings(app, o->settings);
   return [o](const Context& context) {
     if (!o->partition.empty()) o->predict.partition = partition_from_text(o->partition, partition_rank(o->partition));
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);
+    if (o->scratch != "none")
+      o->resources.scratch = o->scratch.empty() ? fs::absolute(o->predict.output) : fs::path(o->scratch);
     const RunContext run = run_context(context, o->resources);
     const PredictReport report = run_predict(o->predict, run, task_table(), estimator_options(o->estimator));
     return Outcome{.json = to_json(report),

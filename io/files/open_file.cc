@@ -103,6 +103,15 @@ Descriptor open_to_append(const fs::path& path, bool may_create) {
   return Descriptor();
 }
 
+Descriptor open_nameless(const std::filesystem::path& folder) {
+  if (Descriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)); file.number() >= 0) return file;
+  if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT) return Descriptor();
+  std::string name = (folder / ".tmp.nameless.XXXXXX").string();  // on file systems that make no file without a name
+  Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  if (file.number() >= 0) ::unlink(name.c_str());
+  return file;
+}
+
 int append_to_file(const fs::path& path, std::string_view text, bool sync, bool may_create) {
   const Descriptor file = open_to_append(path, may_create);
   if (file.number() < 0) return errno;

@@ -74,6 +74,10 @@ class OutputStream : public std::ostream {
 /// empty and errno says why.
 Descriptor open_to_append(const std::filesystem::path& path, bool may_create = false);
 
+/// Opens a file without a name in a folder, for reading and writing by this process alone; it goes when it is closed.
+/// On failure the descriptor is empty and errno says why.
+Descriptor open_nameless(const std::filesystem::path& folder);
+
 /// Appends all of `text`, or leaves the file as long as it was. Returns the error number; 0 when all is written.
 ///   sync  also waits until it is on the disk
 int append_to_file(const std::filesystem::path& path, std::string_view text, bool sync = false,

@@ -46,6 +46,7 @@ Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Ta
   lowered.bytes =
       footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .keeps_average = target.keeps_average});
   lowered.bytes.elsewhere = bytes_elsewhere(lowered.bytes, target.ranks);
+  if (target.takes_turns) lowered.bytes.turns = turns_of(lowered.program, lowered.memory, target.workers);
   return lowered;
 }
 
@@ -59,6 +60,7 @@ Executable make_executable(Lowered lowered, const OpTable& ops, const Target& ta
       &kernels);
   bytes.messages = 2 * message_bytes(lowered.program, schedule, target.ranks);
   bytes.elsewhere = bytes_elsewhere(bytes, target.ranks);
+  if (target.takes_turns) bytes.turns = turns_of(lowered.program, lowered.memory, target.workers);
   return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};
 }
 

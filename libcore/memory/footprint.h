@@ -7,6 +7,7 @@
 
 #include "libcore/memory/host_kernels.h"
 #include "libcore/memory/plan.h"
+#include "libcore/memory/turns.h"
 
 namespace voxshard {
 
@@ -23,11 +24,16 @@ struct Footprint {
   std::int64_t workspaces = 0;  // of all workers
   std::int64_t messages = 0;    // to and from other ranks
   std::int64_t elsewhere = 0;   // the part of the arenas that other ranks hold
+  Turns turns;                  // of cores that take turns in memory; else zeros
 
   std::int64_t shared() const { return results + parameters + optimizer + packed; }
   std::int64_t core(std::size_t core) const { return arenas[core] + shared(); }
   std::int64_t all_arenas() const;
-  std::int64_t process() const { return all_arenas() - elsewhere + shared() + workspaces + messages; }
+  /// True when the arenas lie in a file and cores take turns in memory.
+  bool takes_turns() const { return turns.file_bytes > 0; }
+  /// The bytes of arenas that are in the memory of this process at a time.
+  std::int64_t arenas_here() const { return takes_turns() ? turns.resident_bytes : all_arenas() - elsewhere; }
+  std::int64_t process() const { return arenas_here() + shared() + workspaces + messages; }
   /// The first of the cores with the largest footprint, and its bytes.
   std::size_t widest() const;
   std::int64_t widest_core() const { return core(widest()); }

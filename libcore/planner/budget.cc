@@ -78,6 +78,11 @@ void require_within(const Budget& budget, const Plan& plan, const Graph& graph, 
     throw Error(ErrorKind::kBudget, over_process_text(budget, plan, graph));
 }
 
+bool is_within(const Budget& budget, const Footprint& bytes) {
+  return (budget.core_bytes <= 0 || bytes.widest_core() <= budget.core_bytes) &&
+         (budget.process_bytes <= 0 || bytes.process() <= budget.process_bytes);
+}
+
 Plan plan_of(const Lowered& lowered) { return {lowered.program, lowered.memory, lowered.bytes}; }
 
 /// True beyond twice the budget: such a plan is refused before kernels are bound. They would only change the number in
@@ -85,6 +90,51 @@ Plan plan_of(const Lowered& lowered) { return {lowered.program, lowered.memory, 
 bool is_far_over(const Budget& budget, const Footprint& bytes) {
   return (budget.core_bytes > 0 && bytes.widest_core() / 2 > budget.core_bytes) ||
          (budget.process_bytes > 0 && bytes.process() / 2 > budget.process_bytes);
+}
+
+/// The budget of the cores beside the sample, which a process holds while it feeds them, as f32, and its labels behind
+/// them, as i32 and u8.
+Budget beside_sample(Budget budget, const Graph& graph) {
+  constexpr std::int64_t kSampleBytes = 5;
+  const std::int64_t sample = kSampleBytes * element_count(graph.node(image_of(graph)).type.shape);
+  if (budget.process_bytes > 0) budget.process_bytes = std::max<std::int64_t>(1, budget.process_bytes - sample);
+  return budget;
+}
+
+/// Halves the parts of one axis of the sample: the longest that stay above kThinnest voxels, the innermost axis last,
+/// since a cut there puts a margin into every row. Returns false when no axis can be halved.
+bool halve(Mesh& mesh, const Shape& extents) {
+  constexpr std::int64_t kThinnest = 8;
+  const int innermost = extents.axes() - 1;
+  int longest = -1;
+  for (int axis = 1; axis <= innermost; ++axis) {
+    if (extents[axis] < 2 * kThinnest * mesh.partition[axis]) continue;
+    if (axis == innermost && longest >= 0) continue;
+    if (longest < 0 || extents[axis] * mesh.partition[longest] > extents[longest] * mesh.partition[axis])
+      longest = axis;
+  }
+  if (longest >= 0) mesh.partition[longest] *= 2;
+  return longest >= 0;
+}
+
+/// Lowers for cores that take turns, over a finer cut if need be; nullopt when no turns are within the budget.
+std::optional<Executable> lower_in_turns(Budget budget, const Graph& graph, const OpTable& ops, Cut cut,
+                                         Target target) {
+  constexpr std::int64_t kMostTurns = 256;  // beyond it planning takes longer than what it saves
+  const Shape extents = extents_of(graph);
+  budget = beside_sample(budget, graph);
+  budget.process_bytes = std::max<std::int64_t>(1, budget.process_bytes / 2);
+  target.takes_turns = true;
+  while (true) {
+    Lowered lowered = lower_verified(graph, ops, cut, target);
+    if (is_within(budget, lowered.bytes)) {
+      Executable e = make_verified(std::move(lowered), ops, target);
+      if (is_within(budget, e.bytes)) return e;
+    }
+    Mesh finer = cut.mesh;
+    if (finer.cores() * 2 > kMostTurns || !halve(finer, extents)) return std::nullopt;
+    cut = cut.over(finer);
+  }
 }
 
 }  // namespace
@@ -97,10 +147,17 @@ void require_within(const Budget& budget, const Graph& graph, const OpTable& ops
 Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,
                         const Target& target) {
   Lowered lowered = lower_verified(graph, ops, cut, target);
-  if (is_far_over(budget, lowered.bytes)) require_within(budget, plan_of(lowered), graph, ops, target);
-  Executable e = make_verified(std::move(lowered), ops, target);
-  require_within(budget, Plan{e.program, e.memory, e.bytes, true}, graph, ops, target);
-  return e;
+  std::optional<Executable> e;
+  if (!is_far_over(budget, lowered.bytes)) {
+    e = make_verified(std::move(lowered), ops, target);
+    if (is_within(budget.may_take_turns ? beside_sample(budget, graph) : budget, e->bytes)) return std::move(*e);
+  }
+  const Footprint& all = e ? e->bytes : lowered.bytes;
+  if (budget.may_take_turns && (budget.core_bytes <= 0 || all.widest_core() <= budget.core_bytes))
+    if (auto turns = lower_in_turns(budget, graph, ops, cut, target)) return std::move(*turns);
+  if (!e) require_within(budget, plan_of(lowered), graph, ops, target);
+  require_within(budget, Plan{e->program, e->memory, e->bytes, true}, graph, ops, target);
+  return std::move(*e);  // beside the sample it is over the budget, which the task will say
 }
 
 std::optional<Dims> partition_that_fits(std::int64_t core_bytes, const Graph& graph, const OpTable& ops, const Cut& cut,

@@ -24,6 +24,15 @@ constexpr std::size_t kAlignment = 64;
 
 std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
+/// Maps memory, or throws.
+std::byte* mapped(std::size_t bytes, int flags, FileRange range) {
+  void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, range.descriptor, range.begin);
+  if (p == MAP_FAILED)
+    throw Error(ErrorKind::kBudget, "[memory] the system refused " + std::to_string(bytes) +
+                                        " bytes; free memory or use a finer partition");
+  return static_cast<std::byte*>(p);
+}
+
 /// True when all bytes are poison: each equals the next.
 bool all_poison(const std::byte* begin, std::size_t bytes) {
   return bytes == 0 || (*begin == kPoison && std::memcmp(begin, begin + 1, bytes - 1) == 0);
@@ -37,18 +46,24 @@ Arena::Arena(std::int64_t bytes, ArenaMode mode) : bytes_(bytes) {
   const std::size_t aligned = rounded_up(static_cast<std::size_t>(bytes), kAlignment);
   const bool checked = mode == ArenaMode::kChecked;
   mapped_bytes_ = checked ? rounded_up(aligned, page) + 2 * page : static_cast<std::size_t>(bytes);
-  void* p = ::mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED)
-    throw Error(ErrorKind::kBudget, "[memory] the system refused " + std::to_string(bytes) +
-                                        " bytes; free memory or use a finer partition");
-  mapped_ = data_ = static_cast<std::byte*>(p);
-  ::madvise(p, mapped_bytes_, MADV_HUGEPAGE);
+  mapped_ = data_ = mapped(mapped_bytes_, MAP_PRIVATE | MAP_ANONYMOUS, {});
+  ::madvise(mapped_, mapped_bytes_, MADV_HUGEPAGE);
   if (!checked) return;
   std::byte* const end = mapped_ + mapped_bytes_ - page;
   const bool guarded = ::mprotect(mapped_, page, PROT_NONE) == 0 && ::mprotect(end, page, PROT_NONE) == 0;
   ensure(guarded, "the pages around a checked arena are protected");
   data_ = end - aligned;
   poison(0, bytes);
+}
+
+Arena::Arena(std::int64_t bytes, FileRange range) : bytes_(bytes), in_file_(true) {
+  if (bytes == 0) return;
+  mapped_bytes_ = static_cast<std::size_t>(bytes);
+  mapped_ = data_ = mapped(mapped_bytes_, MAP_SHARED, range);
+}
+
+void Arena::evict() const {
+  if (in_file_ && mapped_ != nullptr) ::madvise(mapped_, mapped_bytes_, MADV_DONTNEED);
 }
 
 Arena::~Arena() {
@@ -62,6 +77,7 @@ Arena::Arena(Arena&& other) noexcept
       bytes_(other.bytes_),
       mapped_(std::exchange(other.mapped_, nullptr)),
       mapped_bytes_(other.mapped_bytes_),
+      in_file_(other.in_file_),
       high_water_(other.high_water_.load()) {}
 
 std::byte* Arena::at(std::int64_t offset, std::int64_t bytes) const {

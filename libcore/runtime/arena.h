@@ -3,6 +3,9 @@
 //   Arena arena(bytes, ArenaMode::kChecked);
 //   arena.poison(64, 128);                // nobody may read or write these bytes
 //   arena.first_written(64, 128);         // 70: somebody wrote there
+//
+//   Arena on_disk(bytes, FileRange{.descriptor = file, .begin = 1 << 20});
+//   on_disk.evict();                      // its pages leave memory, their contents stay
 #pragma once
 
 #include <atomic>
@@ -19,11 +22,20 @@ enum class ArenaMode : std::uint8_t { kPlain, kChecked };
 /// The poison byte: it makes a NaN of every float type and -1 of every signed integer type.
 inline constexpr std::byte kPoison{0xFF};
 
+/// A part of an open file that memory is mapped from. `begin` is a multiple of the page size (bytes_in_file()).
+struct FileRange {
+  int descriptor = -1;  // -1: none
+  std::int64_t begin = 0;
+};
+
 class Arena {
  public:
   /// Reserves the memory. A checked arena is filled with poison, and its last byte lies directly before a guard page
   /// (up to 64-byte alignment). Errors: kBudget when the system refuses.
   explicit Arena(std::int64_t bytes, ArenaMode mode = ArenaMode::kPlain);
+  /// Maps the memory from a file, which must hold that range and lets it leave memory with evict(). Errors: kBudget
+  /// when the system refuses.
+  Arena(std::int64_t bytes, FileRange range);
   ~Arena();
   Arena(Arena&& other) noexcept;
   Arena& operator=(Arena&&) = delete;
@@ -31,6 +43,9 @@ class Arena {
   std::byte* at(std::int64_t offset, std::int64_t bytes) const;
   std::int64_t bytes() const { return bytes_; }
   std::int64_t high_water_bytes() const { return high_water_.load(); }
+  /// Takes the pages of an arena that is mapped from a file out of this process; they come back from the file when they
+  /// are touched. Does nothing to other arenas. Threads: any, also while others use the arena.
+  void evict() const;
 
   /// Fills with poison; a build with the address sanitizer then reports any access where it happens.
   void poison(std::int64_t offset, std::int64_t bytes) const;
@@ -45,6 +60,7 @@ class Arena {
   std::int64_t bytes_ = 0;
   std::byte* mapped_ = nullptr;
   std::size_t mapped_bytes_ = 0;
+  bool in_file_ = false;
   mutable std::atomic<std::int64_t> high_water_{0};
 };
 

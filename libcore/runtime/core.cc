@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libcore/memory/turns.h"
+
 namespace voxshard {
 namespace {
 
@@ -23,15 +25,23 @@ std::vector<Box> outside_of(Box held, const Box& inside) {
 }  // namespace
 
 Cores::Cores(const Executable& executable, const OpTable& ops, Parameters& parameters, int workers, const Ranks& ranks,
-             ArenaMode mode)
+             ArenaMode mode, int scratch)
     : executable_(executable),
       ops_(ops),
       parameters_(parameters),
       ranks_(ranks),
+      take_turns_(scratch >= 0),
       process_(executable.memory.process.bytes, mode),
       messages_(2 * message_bytes(executable.program, executable.schedule, ranks), mode) {
-  for (std::int64_t core = first(); core < end(); ++core)
-    arenas_.emplace_back(executable.memory.arenas[static_cast<std::size_t>(core)].bytes, mode);
+  std::int64_t begin = 0;  // in the file
+  for (std::int64_t core = first(); core < end(); ++core) {
+    const std::int64_t bytes = executable.memory.arenas[static_cast<std::size_t>(core)].bytes;
+    if (take_turns_)
+      arenas_.emplace_back(bytes, FileRange{.descriptor = scratch, .begin = begin});
+    else
+      arenas_.emplace_back(bytes, mode);
+    begin += bytes_in_file(bytes);
+  }
   for (int w = 0; w < workers; ++w) workspaces_.emplace_back(executable.kernels.workspace_bytes, mode);
   for (const Node& node : program().graph.nodes()) {
     if (node.role != Role::kParameter && node.role != Role::kState) continue;

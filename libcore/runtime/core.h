@@ -40,9 +40,10 @@ struct Stage {
 
 class Cores {
  public:
-  /// Allocates. Errors: kInternal when a parameter is missing or has another type.
+  /// Allocates. `scratch`: a file of Turns::file_bytes, from which the arenas are mapped; -1: they lie in memory.
+  /// Errors: kInternal when a parameter is missing or has another type.
   Cores(const Executable& executable, const OpTable& ops, Parameters& parameters, int workers, const Ranks& ranks,
-        ArenaMode mode = ArenaMode::kPlain);
+        ArenaMode mode = ArenaMode::kPlain, int scratch = -1);
 
   std::int64_t count() const { return executable_.program.mesh().cores(); }
   std::int64_t first() const { return ranks_.first(count()); }
@@ -72,6 +73,10 @@ class Cores {
   const Arena& process() const { return process_; }
   std::span<const Arena> workspaces() const { return workspaces_; }
   std::int64_t high_water_bytes(std::size_t core) const { return arena(core).high_water_bytes(); }
+  /// True when arenas lie in a file, so that cores take turns in memory.
+  bool take_turns() const { return take_turns_; }
+  /// Ends the turn of a core: its arena leaves memory when it lies in a file.
+  void evict(std::int64_t core) const { arena(static_cast<std::size_t>(core)).evict(); }
 
  private:
   const Arena& arena(std::size_t core) const { return arenas_[core - static_cast<std::size_t>(first())]; }
@@ -83,6 +88,7 @@ class Cores {
   const OpTable& ops_;
   Parameters& parameters_;
   const Ranks ranks_;
+  const bool take_turns_;
   std::vector<Arena> arenas_;  // of the cores from first() on
   Arena process_, messages_;
   std::vector<Arena> workspaces_;      // per worker

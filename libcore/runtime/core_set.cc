@@ -8,11 +8,12 @@
 
 namespace voxshard {
 CoreSet::CoreSet(const Executable& executable, const OpTable& ops, Parameters& parameters, WorkerPool& pool,
-                 Transport& transport, ArenaMode mode)
+                 Transport& transport, ArenaMode mode, int scratch)
     : pool_(pool),
       transport_(transport),
-      cores_(executable, ops, parameters, pool.workers(), transport.place(), mode),
+      cores_(executable, ops, parameters, pool.workers(), transport.place(), mode, scratch),
       parameters_(parameters) {
+  ensure(executable.bytes.takes_turns() == cores_.take_turns(), "cores take turns exactly where that was planned");
   if (mode == ArenaMode::kChecked)
     watch_.emplace(executable.program, executable.memory, cores_.arenas(), cores_.first(), cores_.process());
   seconds_.assign(static_cast<std::size_t>(pool.workers()), std::vector<double>(program().instructions.size(), 0.0));
@@ -47,6 +48,7 @@ void CoreSet::feed(ValueId id, const std::function<void(const TensorView&)>& fil
   pool_.run(owners(id), [&](std::int64_t core, int) {
     const TensorView view = owned(id, hosted(core));
     if (!view.box.empty()) fill(view);
+    rest(hosted(core));
   });
 }
 
@@ -161,6 +163,7 @@ void CoreSet::run_barrier(std::size_t index) {
   switch (kind) {
     case InstructionKind::kJoin:
       run_join(together, index);
+      for (std::int64_t core = cores_.first(); core < cores_.end(); ++core) cores_.evict(core);
       break;
     case InstructionKind::kExchange:
       flight_.emplace(together, index);
@@ -188,7 +191,8 @@ void CoreSet::run_segment(const Segment& segment) {
         if (task < stage.calls.size()) run_call(stage.instruction, core, stage.calls[task], worker);
         if (task == 0 && !stage.zero.empty()) fill_margin(stage, core, worker);
       },
-      stop_, flight_ ? &*flight_ : nullptr);
+      stop_, flight_ ? &*flight_ : nullptr,
+      cores_.take_turns() ? [this](std::int64_t core) { cores_.evict(core); } : std::function<void(std::int64_t)>());
 }
 
 void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker) {

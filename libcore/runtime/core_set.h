@@ -21,9 +21,10 @@ namespace voxshard {
 
 class CoreSet {
  public:
-  /// Allocates. Errors: kInternal when a parameter is missing or has another type.
+  /// Allocates. `scratch`: an open file of Turns::file_bytes for an executable whose cores take turns, else -1. Errors:
+  /// kInternal when a parameter is missing or has another type.
   CoreSet(const Executable& executable, const OpTable& ops, Parameters& parameters, WorkerPool& pool,
-          Transport& transport, ArenaMode mode = ArenaMode::kPlain);
+          Transport& transport, ArenaMode mode = ArenaMode::kPlain, int scratch = -1);
 
   /// Calls `fill` once per core of this rank with the view of the box of input `id` that the core owns; cores of all
   /// replicas are filled in the same way.
@@ -47,6 +48,8 @@ class CoreSet {
   const std::vector<Traffic>& traffic_by_instruction() const { return traffic_; }
   /// Worker-seconds per instruction spent with nothing to do until a message arrived; empty with one rank.
   const std::vector<double>& waited_by_instruction() const { return waited_s_; }
+  /// Says that nobody looks at a core's values for a while: where cores take turns its arena leaves memory.
+  void rest(std::size_t core) const { cores_.evict(static_cast<std::int64_t>(core)); }
   /// The cores of this rank; for a replicated value only one, whose view is the same as that of all.
   std::vector<std::size_t> cores_of(ValueId id) const;
   /// Returns a copy of a value, assembled from the boxes that this rank's cores own; the rest is zero.

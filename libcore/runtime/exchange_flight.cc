@@ -97,6 +97,7 @@ void ExchangeFlight::copy_inside() {
     const TraceSpan span(t_.trace, worker, TraceKind::kExchange, index_, piece.to, to.bytes());
     t_.transport.copy(piece.from, piece.to,
                       t_.cores.held(exchange().value, static_cast<std::size_t>(piece.from)).sub(piece.box), to);
+    for (const std::int64_t core : {piece.from, piece.to}) t_.cores.evict(core);
   });
 }
 

@@ -54,7 +54,8 @@ const Executable& Session::plan(const Shape& extents, Phase phase) {
     return *kept_.front().executable;
   }
   auto executable = std::make_unique<Executable>(lower_(extents, phase));
-  bytes_[key] = {.run = executable->bytes, .kept = kept_bytes(*executable)};
+  bytes_[key] = {
+      .run = executable->bytes, .kept = kept_bytes(*executable), .partition = executable->program.mesh().partition};
   kept_.push_front({key, std::move(executable)});
   evict();
   return *kept_.front().executable;
@@ -87,7 +88,10 @@ CoreSet& Session::cores(const Shape& extents, Phase phase) {
   if (cores_ == nullptr || live_ != Key{phase, extents}) {
     release();
     const Executable& executable = plan(extents, phase);
-    cores_ = std::make_unique<CoreSet>(executable, ops_, parameters_, pool_, transport_, arenas_);
+    const std::int64_t file_bytes = executable.bytes.turns.file_bytes;
+    ensure(file_bytes == 0 || scratch_, "who plans turns gives a file for them");
+    cores_ = std::make_unique<CoreSet>(executable, ops_, parameters_, pool_, transport_, arenas_,
+                                       file_bytes > 0 ? scratch_(file_bytes) : -1);
     cores_->set_stop(stop_);
     live_ = {phase, extents};
   }

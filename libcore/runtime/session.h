@@ -20,6 +20,7 @@ enum class Phase { kTrain, kPredict, kEvaluate };
 struct PlanBytes {
   Footprint run;
   std::int64_t kept = 0;  // graph, program, memory plan, kernels with their compiled code, the calls of a core set
+  Dims partition = {};    // the cut that the plan has
 };
 
 /// Returns PlanBytes::kept, an upper estimate by counting.
@@ -54,6 +55,9 @@ class Session {
   void release() { cores_.reset(); }
   /// Sets the stop check of all core sets made later, see CoreSet::set_stop().
   void set_stop(StopCheck stop) { stop_ = std::move(stop); }
+  /// Sets what opens a file of so many bytes for the arenas of cores that take turns; what the file held before is not
+  /// needed any more. The descriptor stays open while the session lives.
+  void set_scratch(std::function<int(std::int64_t bytes)> scratch) { scratch_ = std::move(scratch); }
   /// True when the stop check returns true now.
   bool stop_requested() const { return stop_ && stop_(); }
 
@@ -72,6 +76,7 @@ class Session {
   ArenaMode arenas_;
   Parameters parameters_;
   StopCheck stop_;
+  std::function<int(std::int64_t bytes)> scratch_;
   struct Kept {
     Key key;
     std::unique_ptr<Executable> executable;

@@ -22,7 +22,7 @@ std::size_t tasks_of(const Stage& stage) { return std::max<std::size_t>(1, stage
 
 void run_segment(WorkerPool& pool, const Segment& segment, std::int64_t first_core,
                  const std::function<void(std::int64_t core, const Stage& stage, std::size_t task, int worker)>& task,
-                 const StopCheck& stop, ExchangeFlight* flight) {
+                 const StopCheck& stop, ExchangeFlight* flight, const std::function<void(std::int64_t core)>& ended) {
   std::vector<Cursor> cursors(segment.size());
   std::mutex mutex;
   std::condition_variable changed;
@@ -97,6 +97,11 @@ void run_segment(WorkerPool& pool, const Segment& segment, std::int64_t first_co
       lock.lock();
       --cursor.running;
       if (cursor.running == 0 && cursor.next >= tasks_of(stage)) {
+        if (ended && cursor.stage + 1 == segment[core].size()) {
+          lock.unlock();
+          ended(first_core + static_cast<std::int64_t>(core));
+          lock.lock();
+        }
         ++cursor.stage;
         cursor.next = 0;
       }

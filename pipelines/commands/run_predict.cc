@@ -49,6 +49,7 @@ nlohmann::ordered_json to_json(const PredictReport& report) {
                                  {"not_reached", report.not_reached},
                                  {"bytes_per_core", report.bytes_per_core},
                                  {"host_bytes", report.host_bytes},
+                                 {"scratch_bytes", report.scratch_bytes},
                                  {"memory", to_json(report.memory)},
                                  {"interrupted", report.interrupted}};
   if (!report.weights.empty()) json["weights"] = report.weights;

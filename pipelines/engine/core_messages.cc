@@ -153,6 +153,7 @@ std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const Pac
     const auto at = static_cast<std::size_t>(i);
     packed[at] = pack(first + at);
     sizes[at] = std::ssize(packed[at]);
+    cores.rest(first + at);
     if (transport.rank() > 0) return;
     take(first + at, packed[at]);
     packed[at] = {};

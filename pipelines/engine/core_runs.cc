@@ -192,6 +192,10 @@ PlannedBytes plan_runs(Session& session, const std::set<Shape>& sizes, Phase pha
   if (!planned.refused.empty() && planned.fits.empty()) throw planned.refused.begin()->second;
   progress.log("planned: " + bytes_text(planned.core) + " per core, " + bytes_text(planned.host) +
                " in all of them for the largest of " + inputs);
+  if (const PlanBytes* turns = planned.widest_turns())
+    progress.log("cores take turns in memory: " + bytes_text(turns->run.turns.file_bytes) + " of them lie in a file, " +
+                 bytes_text(turns->run.turns.resident_bytes) + " at a time in memory, over the cut " +
+                 to_string(turns->partition));
   return planned;
 }
 

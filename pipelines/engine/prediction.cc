@@ -81,6 +81,7 @@ class PredictionLoop {
     b_.planned_.held += loaded;
     b_.report.memory.plan = b_.planned_.held;
     b_.report.bytes_per_core = b_.planned_.core, b_.report.host_bytes = b_.planned_.host;
+    if (const PlanBytes* turns = b_.planned_.widest_turns()) b_.report.scratch_bytes = turns->run.turns.file_bytes;
   }
 
   void take(const PredictionTurn& turn) {

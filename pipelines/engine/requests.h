@@ -154,6 +154,7 @@ struct PredictReport {
   SeenInputs seen = {};  // the inputs that the run was trained on
   std::int64_t bytes_per_core = 0;  // for the largest input
   std::int64_t host_bytes = 0;
+  std::int64_t scratch_bytes = 0;     // the largest file of cores that took turns; 0: none did
   ProcessReport memory = {};          // of the process, at its peak
   nlohmann::ordered_json ranks = {};  // with several ranks: the memory of each, on rank 0
   bool interrupted = false;

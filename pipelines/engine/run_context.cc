@@ -13,7 +13,8 @@ RunContext::RunContext(Progress& progress, const RunResources& resources)
     : progress_(progress),
       resources_(resources),
       transport_(resources.transport != nullptr ? *resources.transport : alone_),
-      memory_(resources.host_budget_bytes, transport_.ranks_here()) {}
+      memory_(resources.host_budget_bytes, transport_.ranks_here()),
+      scratch_(resources.scratch) {}
 
 WorkerPool& RunContext::pool() const {
   if (!pool_) pool_ = std::make_unique<WorkerPool>(threads());
@@ -21,8 +22,11 @@ WorkerPool& RunContext::pool() const {
 }
 
 std::unique_ptr<Session> RunContext::session(TrainedRun& run) const {
-  auto session =
-      prediction_session(run, {.core_bytes = core_budget_bytes(), .process_bytes = left_bytes()}, pool(), &transport_);
+  const bool may_take_turns = !resources_.scratch.empty() && transport_.ranks() == 1;
+  auto session = prediction_session(
+      run, {.core_bytes = core_budget_bytes(), .process_bytes = left_bytes(), .may_take_turns = may_take_turns}, pool(),
+      &transport_);
+  session->set_scratch([this](std::int64_t bytes) { return scratch_.with_room(bytes); });
   session->set_stop(progress_.stop_check());
   return session;
 }

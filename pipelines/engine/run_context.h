@@ -14,6 +14,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "io/files/part_log.h"
+#include "io/files/scratch_file.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/engine/host_memory.h"
 #include "pipelines/model_runs/trained_run.h"
@@ -27,6 +28,9 @@ struct RunResources {
   std::int64_t host_budget_bytes =
       0;                           // of this process; 0: the bytes it holds and its share of the machine's free memory
   Transport* transport = nullptr;  // to the other processes of the run; null: there are none
+  /// The folder for the file of cores that take turns where an input exceeds the budget; empty: such inputs are
+  /// refused.
+  std::filesystem::path scratch = {};
 };
 
 class RunContext {
@@ -58,8 +62,9 @@ class RunContext {
   PredictingProcess predicting(std::int64_t loaded_bytes = 0) const {
     return {budget_bytes(), base_bytes(), loaded_bytes};
   }
-  /// Makes a session within the budgets from the run's parameters, which are moved out of the run. Errors: as
-  /// prediction_session().
+  /// Makes a session within the budgets from the run's parameters, which are moved out of the run. With a scratch
+  /// folder and one process its cores take turns where a plan exceeds the budget; the context outlives the session.
+  /// Errors: as prediction_session().
   std::unique_ptr<Session> session(TrainedRun& run) const;
 
   /// True on rank 0, the one process that writes the outputs and reports.
@@ -89,6 +94,7 @@ class RunContext {
   Transport& transport_;
   HostMemory memory_;
   mutable std::unique_ptr<WorkerPool> pool_;
+  mutable ScratchFile scratch_;
 };
 
 }  // namespace voxshard

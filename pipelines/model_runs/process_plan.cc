@@ -71,12 +71,9 @@ ProcessPlan libraries_plan(std::int64_t resident_bytes, const ProcessPlan& held)
 }
 
 ProcessPlan plan_of(const Footprint& f) {
-  return {{MemoryPart::kArenas, f.all_arenas() - f.elsewhere},
-          {MemoryPart::kWeights, f.parameters},
-          {MemoryPart::kGradients, f.results},
-          {MemoryPart::kOptimizer, f.optimizer},
-          {MemoryPart::kPacked, f.packed},
-          {MemoryPart::kWorkspaces, f.workspaces + f.messages}};
+  return {{MemoryPart::kArenas, f.arenas_here()}, {MemoryPart::kWeights, f.parameters},
+          {MemoryPart::kGradients, f.results},    {MemoryPart::kOptimizer, f.optimizer},
+          {MemoryPart::kPacked, f.packed},        {MemoryPart::kWorkspaces, f.workspaces + f.messages}};
 }
 
 std::int64_t left_of(std::int64_t most_bytes, std::int64_t held_bytes) {

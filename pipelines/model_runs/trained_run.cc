@@ -127,6 +127,13 @@ std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budge
   return session;
 }
 
+const PlanBytes* PlannedBytes::widest_turns() const {
+  const PlanBytes* widest = nullptr;
+  for (const auto& [extents, bytes] : fits)
+    if (bytes.run.turns.file_bytes > (widest != nullptr ? widest->run.turns.file_bytes : 0)) widest = &bytes;
+  return widest;
+}
+
 ProcessPlan PlannedBytes::cores(const Shape& extents) const {
   const auto found = fits.find(extents);
   if (found == fits.end()) return {};

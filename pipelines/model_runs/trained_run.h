@@ -69,6 +69,8 @@ struct PlannedBytes {
   std::map<Shape, Error> refused;   // sizes over the budget, each with what would fit
   ProcessPlan held;  // held by the process throughout: its base, libraries, weights, the plans that are kept
 
+  /// Returns the plan with the largest file of cores that take turns; null when none do.
+  const PlanBytes* widest_turns() const;
   /// Returns the memory of the core set of a size, in addition to `held`.
   ProcessPlan cores(const Shape& extents) const;
 };

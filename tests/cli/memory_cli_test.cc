@@ -106,6 +106,44 @@ TEST_F(MemoryCli, AnImageOverTheHostMemoryCostsItselfAndSaysWhatWouldFit) {
   EXPECT_LT(r.json().at("memory").at("peak_resident_bytes"), 288 * kMiB) << "it was not read";
 }
 
+TEST_F(MemoryCli, AVolumeWhoseCoresDoNotFitIsPredictedInTurnsWithinTheBudgetToTheSameBytes) {
+  Folder folder("memory_turns");
+  const std::string wide = folder / "wide";  // a run whose cores take far more than its images
+  for (const std::string& words :
+       {"demo " + (folder / "data") + " --cases 1 --test 1 --size medium",
+        "prepare " + (folder / "data") + " -o " + (folder / "work") + " --spacing keep",
+        "train " + (folder / "work") + " -o " + wide +
+            " --base-filters 16 --depth 3 --norm instance --crop 16x16x16 --steps 1 --fold all"})
+    ASSERT_EQ(run_voxshard(words + " --quiet").exit_code, 0) << words;
+  const std::string words = "predict " + wide + " " + (folder / "data/imagesTs") + " --json --threads 2 -o ";
+  const CommandResult whole = run_voxshard(words + (folder / "whole"));
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_EQ(whole.json().at("scratch_bytes"), 0);
+  const auto memory = whole.json().at("memory");
+  const std::int64_t arenas = memory.at("planned").at("arenas");
+  const std::int64_t others = memory.at("planned_bytes").get<std::int64_t>() - arenas;
+  for (const std::int64_t share : {70, 40}) {
+    const std::string budget = " --host-memory " + std::to_string(others + arenas * share / 100);
+    const std::string out = folder / ("turns" + std::to_string(share));
+    const CommandResult turns = run_voxshard(words + out + budget);
+    ASSERT_EQ(turns.exit_code, 0) << turns.err;
+    EXPECT_THAT(turns.err, HasSubstr("cores take turns in memory"));
+    EXPECT_GE(turns.json().at("scratch_bytes").get<std::int64_t>(), arenas / 2);
+    const auto taken = turns.json().at("memory");
+    const std::int64_t planned = taken.at("planned_bytes"), peak = taken.at("peak_resident_bytes");
+    const std::int64_t at_work = taken.at("planned").at("arenas");
+    EXPECT_LT(at_work, arenas * share / 100);
+    EXPECT_LE(peak, planned + kTolerance) << taken;
+    EXPECT_LE(planned, peak + at_work / 2 + kTolerance) << "the widest moments of two cores need not meet" << taken;
+    EXPECT_FALSE(taken.contains("warning")) << taken;
+    EXPECT_EQ(file_text(out + "/phantom_001.nii.gz"), file_text(folder / "whole/phantom_001.nii.gz")) << budget;
+    EXPECT_THAT(run_voxshard(words + out + "_none" + budget + " --scratch none").err, HasSubstr("the budget is"));
+  }
+  const std::string half = " --host-memory " + std::to_string(others + arenas / 2);
+  EXPECT_THAT(run_voxshard(words + (folder / "proc") + half + " --scratch /proc").err,
+              HasSubstr("[scratch] no file can be made in /proc"));
+}
+
 TEST_F(MemoryCli, EvaluateLeavesOutWhatTheHostMemoryDoesNotHold) {
   Folder folder("memory_evaluate");
   fs::copy(data() + "/labelsTr", folder / "labels", fs::copy_options::recursive);

@@ -97,6 +97,47 @@ TEST(Budget, ARefusedProcessNamesASizeThatFits) {
   EXPECT_NO_THROW(lower_within(budget, scene_graph(o, o.extents, true), op_table(), scene_cut(o), scene_target(o)));
 }
 
+/// A prediction of a scene within a budget under which cores may take turns.
+Executable within(const SceneOptions& o, std::int64_t process_bytes) {
+  return lower_within({.process_bytes = process_bytes, .may_take_turns = true}, scene_graph(o, o.extents, false),
+                      op_table(), scene_cut(o), scene_target(o));
+}
+
+TEST(Budget, CoresTakeTurnsOnlyWhereTheyDoNotFitTogetherWithTheSample) {
+  const SceneOptions o{.extents = {1, 64, 32, 32}, .partition = "1x4x1x1x1"};
+  const std::int64_t sample = 5 * 64 * 32 * 32;
+  const std::int64_t all =
+      lower(scene_graph(o, o.extents, false), op_table(), scene_cut(o), scene_target(o)).bytes.process();
+  EXPECT_FALSE(within(o, all + sample).bytes.takes_turns());
+  const Executable turns = within(o, all + sample - 1);
+  EXPECT_TRUE(turns.bytes.takes_turns());
+  EXPECT_LE(2 * turns.bytes.process(), all - 1);
+  EXPECT_GE(turns.bytes.turns.file_bytes, turns.bytes.all_arenas());
+}
+
+TEST(Budget, TurnsAreCutFinerUntilTheyFitAndLeaveRowsWhole) {
+  const SceneOptions o{.extents = {1, 128, 64, 32}, .config = {.base_filters = 4, .depth = 2}};
+  const std::int64_t sample = 5 * 128 * 64 * 32;
+  const std::int64_t all =
+      lower(scene_graph(o, o.extents, false), op_table(), scene_cut(o), scene_target(o)).bytes.process();
+  std::int64_t cores = 1;
+  for (const int share : {3, 5, 8}) {
+    const Executable turns = within(o, all / share + sample);
+    const Mesh& mesh = turns.program.mesh();
+    EXPECT_TRUE(turns.bytes.takes_turns());
+    EXPECT_LE(turns.bytes.process(), all / share / 2);
+    EXPECT_GE(mesh.cores(), cores) << to_string(mesh.partition);
+    EXPECT_EQ(mesh.partition[3], 1) << to_string(mesh.partition);
+    cores = mesh.cores();
+  }
+  EXPECT_GT(cores, 2);
+}
+
+TEST(Budget, ASampleThatIsOverTheBudgetByItselfIsRefused) {
+  const SceneOptions o{.extents = {1, 64, 32, 32}};
+  EXPECT_THROW(within(o, 4 * 64 * 32 * 32), Error);
+}
+
 TEST(Budget, SaysWhenNothingFits) {
   SceneOptions options{.extents = {1, 4, 4, 4}, .config = {.base_filters = 2, .depth = 2}, .budget_bytes = 1000};
   EXPECT_NE(refusal_of(options).text.find("No partition up to 128 cores fits"), std::string::npos);

@@ -99,7 +99,7 @@ class VolumePrediction : public Prediction {
                          " would overwrite the prediction of another image of the same name; rename it");
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
     const ProcessPlan plan = plan_that_fits(item);
-    const std::string data = made_of(item);
+    const std::string data = made_of(item, turn.extents);
     if (folder_.holds(id, data)) {
       ++b_.report.kept;
       return b_.done(i, file, 0);
@@ -223,10 +223,13 @@ class VolumePrediction : public Prediction {
     return restore_label(std::move(labels), original, plan_, crop);
   }
 
-  /// Returns a hash of the case's files, whether they were resampled, the program version and the partition, by which a
-  /// later call knows that it may keep the prediction.
-  std::string made_of(const Case& item) const {
-    std::string text = std::string(VOXSHARD_VERSION) + " " + to_string(spec_.cut.mesh.partition);
+  /// Returns a hash of the case's files, whether they were resampled, the program version and the partition that its
+  /// size has, by which a later call knows that it may keep the prediction.
+  std::string made_of(const Case& item, const Shape& extents) const {
+    const auto planned = b_.planned().fits.find(extents);
+    std::string text =
+        std::string(VOXSHARD_VERSION) + " " +
+        to_string(planned != b_.planned().fits.end() ? planned->second.partition : spec_.cut.mesh.partition);
     for (const fs::path& image : item.images)
       if (read_volume_info(image, o_.formats).warning.starts_with("W_RESAMPLED")) text += " resampled";
     for (const fs::path& file : files_of_case(item)) text += " " + file_hash(file);

@@ -1,0 +1,64 @@
+#include "io/files/scratch_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/expect_error.h"
+#include "tests/scratch_folder.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct stat status_of(int file) {
+  struct stat status = {};
+  EXPECT_EQ(::fstat(file, &status), 0);
+  return status;
+}
+
+TEST(ScratchFile, HasNoNameAndReservesItsRoomOnTheDisk) {
+  const ScratchFolder folder("scratch");
+  ScratchFile scratch(folder.path());
+  const int file = scratch.with_room(1 << 20);
+  EXPECT_EQ(status_of(file).st_size, 1 << 20);
+  EXPECT_GE(status_of(file).st_blocks * 512, 1 << 20);
+  EXPECT_EQ(status_of(file).st_nlink, 0u);
+  EXPECT_EQ(status_of(file).st_mode & 0777, 0600u);
+  EXPECT_EQ(folder.files(), 0u);
+}
+
+TEST(ScratchFile, ForgetsWhatItHeldWhenRoomIsMadeAgain) {
+  const ScratchFolder folder("scratch");
+  ScratchFile scratch(folder.path());
+  const int file = scratch.with_room(4096);
+  ASSERT_EQ(::pwrite(file, "patient", 7, 100), 7);
+  EXPECT_EQ(scratch.with_room(8192), file);
+  char held[7] = {};
+  ASSERT_EQ(::pread(file, held, 7, 100), 7);
+  EXPECT_EQ(std::string(held, 7), std::string(7, '\0'));
+}
+
+TEST(ScratchFile, AFolderThatIsNotThereStandsForTheNearestOneAbove) {
+  const ScratchFolder folder("scratch");
+  ScratchFile scratch(folder.path() / "out/cases");
+  EXPECT_GE(scratch.with_room(4096), 0);
+  EXPECT_EQ(folder.files(), 0u);
+}
+
+TEST(ScratchFile, MoreThanTheDiskHoldsIsRefusedWithWhatIsFree) {
+  const ScratchFolder folder("scratch");
+  ScratchFile scratch(folder.path());
+  expect_error(ErrorKind::kBudget, "give {scratch} a folder on another disk",
+               [&] { scratch.with_room(std::int64_t{1} << 43); });
+  EXPECT_GE(scratch.with_room(4096), 0) << "what was tried is given back";
+}
+
+TEST(ScratchFile, AFolderWhereNoFileCanBeMadeIsNamed) {
+  ScratchFile scratch("/proc");
+  expect_error(ErrorKind::kOutput, "no file can be made in /proc", [&] { scratch.with_room(4096); });
+}
+
+}  // namespace
+}  // namespace voxshard

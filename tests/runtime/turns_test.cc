@@ -1,0 +1,165 @@
+// Cores that take turns in memory give the bits of cores that all stay there, on every grid, with any number of
+// workers.
+#include "libcore/memory/turns.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+
+#include "libcore/runtime/worker_loop.h"
+#include "tests/runtime/unet_scene.h"
+
+namespace voxshard {
+namespace {
+
+using namespace test;
+
+/// A file without a name that a test maps memory from.
+class File {
+ public:
+  explicit File(std::int64_t bytes) : file_(std::tmpfile()) {
+    EXPECT_NE(file_, nullptr);
+    EXPECT_EQ(::ftruncate(descriptor(), bytes), 0);
+  }
+  ~File() { std::fclose(file_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int descriptor() const { return ::fileno(file_); }
+
+ private:
+  std::FILE* file_;
+};
+
+/// The resident bytes of this process's mapping that begins at `begin`, from /proc/self/smaps; -1: not found.
+std::int64_t resident_of(const std::byte* begin) {
+  char wanted[32];
+  std::snprintf(wanted, sizeof wanted, "%lx-", reinterpret_cast<unsigned long>(begin));
+  std::ifstream maps("/proc/self/smaps");
+  bool here = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find('-') != std::string::npos && line.find(" r") != std::string::npos) here = line.starts_with(wanted);
+    if (here && line.starts_with("Rss:")) return std::stoll(line.substr(4)) * 1024;
+  }
+  return -1;
+}
+
+TEST(ArenaInAFile, LeavesMemoryAndComesBackAsItWas) {
+  constexpr std::int64_t kBytes = 1 << 20, kBegin = 1 << 16;
+  const File file(kBegin + kBytes);
+  const Arena arena(kBytes, FileRange{.descriptor = file.descriptor(), .begin = kBegin});
+  std::byte* const data = arena.at(0, kBytes);
+  for (std::int64_t i = 0; i < kBytes; ++i) data[i] = static_cast<std::byte>(i % 251);
+  EXPECT_EQ(resident_of(data), kBytes);
+  arena.evict();
+  EXPECT_EQ(resident_of(data), 0);
+  for (std::int64_t i = 0; i < kBytes; ++i) ASSERT_EQ(data[i], static_cast<std::byte>(i % 251)) << i;
+}
+
+TEST(ArenaInAFile, AnArenaInMemoryStaysThere) {
+  const Arena arena(1 << 20);
+  std::byte* const data = arena.at(0, 1 << 20);
+  data[5] = std::byte{7};
+  arena.evict();
+  EXPECT_EQ(data[5], std::byte{7});
+}
+
+TEST(Turns, InASegmentNoMoreCoresAreAtWorkThanWorkers) {
+  for (const int workers : {1, 2, 3}) {
+    WorkerPool pool(workers);
+    Segment segment(7);
+    for (std::size_t core = 0; core < segment.size(); ++core)
+      for (std::size_t stage = 0; stage < core % 3; ++stage) {
+        segment[core].push_back({.instruction = stage});
+        segment[core].back().calls.resize(1 + (core + stage) % 4);
+      }
+    std::vector<std::atomic<int>> begun(segment.size()), ended(segment.size());
+    std::atomic<int> most = 0;
+    run_segment(
+        pool, segment, 0,
+        [&](std::int64_t core, const Stage&, std::size_t, int) {
+          begun[static_cast<std::size_t>(core)] = 1;
+          int at_work = 0;
+          for (std::size_t c = 0; c < segment.size(); ++c) at_work += begun[c] > ended[c];
+          for (int seen = most; seen < at_work && !most.compare_exchange_weak(seen, at_work);) {
+          }
+        },
+        {}, nullptr, [&](std::int64_t core) { ++ended[static_cast<std::size_t>(core)]; });
+    EXPECT_LE(most, workers);
+    for (std::size_t core = 0; core < segment.size(); ++core) EXPECT_EQ(ended[core], segment[core].empty() ? 0 : 1);
+  }
+}
+
+struct Bits {
+  Tensor logits;
+  Footprint planned;
+};
+
+Bits predicted(const SceneOptions& options, bool turns) {
+  UNetScene scene(options);
+  std::optional<File> file;
+  Session session(
+      op_table(),
+      [&](const Shape& extents, Phase) {
+        Target target = scene_target(options);
+        target.takes_turns = turns;
+        return lower(scene_graph(options, extents, false), op_table(), scene_cut(options), target);
+      },
+      scene.pool);
+  session.parameters() = scene.session.parameters();
+  session.set_scratch([&](std::int64_t bytes) { return file.emplace(bytes).descriptor(); });
+  Bits bits{.logits = {}, .planned = session.plan(scene.extents, Phase::kPredict).bytes};
+  for (int again = 0; again < 2; ++again) {  // the second run finds what the first left in the file
+    CoreSet& cores = session.cores(scene.extents, Phase::kPredict);
+    feed_all(cores, scene.feed());
+    cores.run();
+    bits.logits = cores.gather(cores.executable().program.graph.outputs.at("logits"));
+  }
+  return bits;
+}
+
+class AnyTurns : public testing::TestWithParam<std::tuple<std::string, DType, NormKind>> {};
+
+TEST_P(AnyTurns, GiveTheBitsOfCoresThatStayInMemory) {
+  const auto& [partition, dtype, norm] = GetParam();
+  for (const int workers : {1, 2}) {
+    const SceneOptions options{.extents = {1, 13, 12, 16},
+                               .partition = partition,
+                               .dtype = dtype,
+                               .config = {.base_filters = 4, .depth = 3, .norm = norm},
+                               .workers = workers};
+    const Bits stay = predicted(options, false), turn = predicted(options, true);
+    EXPECT_TRUE(turn.planned.takes_turns());
+    EXPECT_GE(turn.planned.turns.file_bytes, stay.planned.all_arenas());
+    EXPECT_LE(turn.planned.process(), stay.planned.process());
+    ASSERT_EQ(turn.logits.bytes(), stay.logits.bytes());
+    EXPECT_EQ(std::memcmp(turn.logits.data(), stay.logits.data(), static_cast<std::size_t>(stay.logits.bytes())), 0)
+        << workers << " workers, seed " << options.seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Grids, AnyTurns,
+                         testing::Combine(testing::Values("1x1x1x1x1", "1x4x1x1x1", "1x3x2x1x1", "1x2x2x4x1"),
+                                          testing::Values(DType::kF32, DType::kBF16),
+                                          testing::Values(NormKind::kInstance, NormKind::kBatch)));
+
+TEST(Turns, TheFileHoldsAllArenasAndMemoryThoseOfTheWorkers) {
+  const SceneOptions options{.extents = {1, 32, 16, 16}, .partition = "1x8x1x1x1"};
+  const Lowered lowered = scene_lowered(options, false);
+  std::int64_t file = 0, largest = 0;
+  for (const Pool& arena : lowered.memory.arenas) {
+    file += (arena.bytes + 65535) / 65536 * 65536;
+    largest = std::max(largest, arena.bytes);
+  }
+  const Turns one = turns_of(lowered.program, lowered.memory, 1), two = turns_of(lowered.program, lowered.memory, 2);
+  EXPECT_EQ(one.file_bytes, file);
+  EXPECT_EQ(two.file_bytes, file);
+  EXPECT_GE(one.resident_bytes, largest);
+  EXPECT_GE(two.resident_bytes, one.resident_bytes);
+  EXPECT_LE(two.resident_bytes, 2 * one.resident_bytes);
+  EXPECT_LT(two.resident_bytes, lowered.bytes.all_arenas());
+}
+
+}  // namespace
+}  // namespace voxshard
