@@ -11,6 +11,7 @@ packages=(
   libdcmtk-dev libgdcm-dev      # DICOM: DCMTK parses, GDCM decodes pixels
   libgdcm-tools                # ITK's CMake package names GDCM's tools
   libarchive-dev               # zip and tar files of studies
+  liblzma-dev                  # .tar.xz with a bound of the decoder's memory
   libdnnl-dev                  # oneDNN: convolution and matrix products
   libhwy-dev                   # Highway: vectorised loops for several instruction sets
   libopencv-dev zlib1g-dev     # PNG; the check of .nii.gz

@@ -23,16 +23,24 @@ struct ArchiveLimits {
   double most_inflation = 250;  // unpacked bytes per byte of the archive; checked beyond free_bytes
   std::int64_t free_bytes = std::int64_t{1} << 30;
   std::size_t most_name_bytes = 4096;
+  std::int64_t most_decoder_bytes = std::int64_t{96} << 20;  // memory of the decoder of .xz; xz -9 asks for 65 MiB
 };
 
 /// True for a name that ends in .zip, .tar, .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2 or .tbz2, in any
 /// case of letters.
 bool is_archive_name(const std::filesystem::path& path);
 
+/// Returns the name of an archive without that ending.
+std::string archive_stem(const std::filesystem::path& path);
+
+/// Returns the most memory that unpacking a file takes, by how its first bytes say that it is packed: the decoder's
+/// window (zstd 128 MiB, xz the limit, else less than a MiB) and buffers.
+std::int64_t unpacking_bytes(const std::filesystem::path& path, const ArchiveLimits& limits = {});
+
 class ArchiveReader {
  public:
-  /// Errors of all functions: kInput E_ARCHIVE: no such archive, encrypted, cut, damaged, packed more than once, or
-  /// beyond the limits.
+  /// Errors of all functions: kInput E_ARCHIVE: no such archive, encrypted, cut, damaged, packed more than once, packed
+  /// in a way whose memory has no bound, or beyond the limits; E_SIZE beyond most_inflation.
   explicit ArchiveReader(const std::filesystem::path& path, const ArchiveLimits& limits = {});
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
@@ -56,7 +64,9 @@ class ArchiveReader {
   void skip_rest();
   /// Returns what an entry is that is passed over; empty for a file that may be read.
   std::string kind_left_out() const;
-  [[noreturn]] void refuse(const std::string& what, const std::string& action) const;
+  [[noreturn]] void refuse(const std::string& what, const std::string& action, const char* code = "E_ARCHIVE") const;
+  [[noreturn]] void refuse_damaged(const std::string& what, const std::string& action) const;
+  void require_bounded_method() const;
   void require_end() const;
 
   std::filesystem::path path_;

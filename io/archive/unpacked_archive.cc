@@ -72,6 +72,8 @@ std::shared_ptr<UnpackedArchive> unpack(const fs::path& path, const WantedFile& 
     if (!out)
       throw output_error(folder.parent_path(), "a file of an archive cannot be unpacked there",
                          "free space there, or set TMPDIR");
+    std::error_code error;
+    unpacked->bytes += static_cast<std::int64_t>(fs::file_size(folder / name, error));
     unpacked->files.push_back({.path = folder / name, .ending = *ending, .hash = hash.text()});
   }
   unpacked->left_out = in.left_out();
@@ -87,21 +89,63 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
+using Unpacked = std::shared_ptr<const UnpackedArchive>;
+
+/// The archives that are unpacked: those that somebody holds, and the last ones that were asked for.
+class UnpackedArchives {
+ public:
+  Unpacked find(const Seen& seen) {
+    std::erase_if(alive_, [](const auto& one) { return one.second.expired(); });
+    for (const auto& [known, unpacked] : alive_)
+      if (known == seen)
+        if (Unpacked found = unpacked.lock()) {
+          keep(std::move(found));
+          return kept_.front();
+        }
+    return nullptr;
+  }
+  void add(const Seen& seen, Unpacked unpacked) {
+    alive_.emplace_back(seen, unpacked);
+    keep(std::move(unpacked));
+  }
+  /// Makes room for one more: lets go of the oldest ones, and of all where the disk has little room.
+  void make_room() {
+    constexpr std::uintmax_t kComfortable = std::uintmax_t{4} << 30;
+    while (kept_.size() >= kMost) kept_.pop_back();
+    std::error_code error;
+    const fs::space_info space = fs::space(fs::temp_directory_path(error), error);
+    if (!error && space.available < kComfortable) kept_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kMost = 16;
+  static constexpr std::int64_t kMostBytes = std::int64_t{8} << 30;
+  void keep(Unpacked unpacked) {
+    std::erase(kept_, unpacked);
+    kept_.push_front(std::move(unpacked));
+    std::int64_t bytes = 0;
+    std::size_t count = 0;
+    for (; count < kept_.size() && (count == 0 || bytes + kept_[count]->bytes <= kMostBytes); ++count)
+      bytes += kept_[count]->bytes;
+    kept_.resize(std::min(count, kMost));
+  }
+  std::vector<std::pair<Seen, std::weak_ptr<const UnpackedArchive>>> alive_;
+  std::deque<Unpacked> kept_;  // the one that was asked for last comes first
+};
+
 }  // namespace
 
 std::shared_ptr<const UnpackedArchive> unpack_archive(const fs::path& path, const WantedFile& wanted,
                                                       const ArchiveLimits& limits) {
-  constexpr std::size_t kMost = 2;
   static std::mutex mutex;
-  static std::deque<std::pair<Seen, std::shared_ptr<const UnpackedArchive>>> recent;
+  static UnpackedArchives archives;
   std::error_code error;
   const Seen seen{path, fs::file_size(path, error), fs::last_write_time(path, error)};
   const std::lock_guard lock(mutex);
-  for (const auto& [known, unpacked] : recent)
-    if (known == seen) return unpacked;
-  recent.resize(std::min(recent.size(), kMost - 1));  // before, so that the disk never holds more
-  auto unpacked = unpack(path, wanted, limits);
-  recent.emplace_front(seen, unpacked);
+  if (Unpacked known = archives.find(seen)) return known;
+  archives.make_room();
+  Unpacked unpacked = unpack(path, wanted, limits);
+  archives.add(seen, unpacked);
   return unpacked;
 }
 

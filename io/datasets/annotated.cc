@@ -35,7 +35,7 @@ std::vector<int> annotated_classes(const std::vector<std::string>& names, const 
   return {numbers.begin(), numbers.end()};
 }
 
-void read_annotated(const json& root, const fs::path& file, Dataset& dataset) {
+void read_annotated(const json& root, const fs::path& file, IdsInErrors ids, Dataset& dataset) {
   if (!root.contains("annotated")) return;
   const auto is_names = [](const json& value) {
     return value.is_array() && std::ranges::all_of(value, [](const json& name) { return name.is_string(); });
@@ -50,7 +50,10 @@ void read_annotated(const json& root, const fs::path& file, Dataset& dataset) {
     if (Case* item = find_case(dataset, id); item != nullptr)
       item->annotated = numbers;
     else if (std::ranges::none_of(dataset.problems, [&](const CaseProblem& p) { return p.id == shown; }))
-      throw input_error(file, "lists annotated classes of the case \"" + shown + "\", which it does not have",
+      throw input_error(file,
+                        "lists annotated classes of " +
+                            (ids == IdsInErrors::kHidden ? "a case" : "the case \"" + shown + "\",") +
+                            " which it does not have",
                         "correct the name");
   }
 }

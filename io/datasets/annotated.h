@@ -17,7 +17,8 @@ namespace voxshard {
 
 /// Sets Case::annotated from a dataset.json. Errors: kInput for a value of another form, a case that the data set does
 /// not have, or a class that it does not have.
-void read_annotated(const nlohmann::json& root, const std::filesystem::path& file, Dataset& dataset);
+///   ids  kHidden: the error does not name the case
+void read_annotated(const nlohmann::json& root, const std::filesystem::path& file, IdsInErrors ids, Dataset& dataset);
 
 /// Returns the value of "annotated" for a dataset.json; an empty object when all cases are complete.
 nlohmann::ordered_json annotated_json(const Dataset& dataset);

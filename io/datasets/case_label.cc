@@ -4,6 +4,7 @@
 
 #include "io/dicom/structures.h"
 #include "io/structures/structure_labels.h"
+#include "io/volume/archive.h"
 
 namespace voxshard {
 namespace {
@@ -43,13 +44,14 @@ std::vector<fs::path> label_files(const Case& item) {
 CaseLabel read_case_label(const Case& item, const Geometry& image, const VolumeFormats& formats) {
   if (item.label) return {read_label(*item.label, formats), {}};
   if (item.structures.empty()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");
-  const ImageReference reference = image_reference(item.images.at(0));
+  const ImageReference reference = reference_of_image(item.images.at(0), formats.limits);
   CaseLabel label;
   std::int64_t shared = 0;
   for (std::size_t i = 0; i < item.structures.size(); ++i) {
     const ClassedStructures& one = item.structures[i];
-    StructureLabels made =
-        read_structures_on(one.file, image, one.class_of, {.image = reference, .limits = formats.limits});
+    StructureLabels made = OpenedFile(one.file, formats.limits).read([&](const fs::path& file) {
+      return read_structures_on(file, image, one.class_of, {.image = reference, .limits = formats.limits});
+    });
     label.notes.insert(label.notes.end(), made.notes.begin(), made.notes.end());
     if (i == 0)
       label.volume = std::move(made.volume);
@@ -69,10 +71,14 @@ VolumeInfo read_label_info(const Case& item, const VolumeInfo& image, const Volu
   info.dimensions.assign(image.geometry.size.begin(), image.geometry.size.end());
   info.compressed = true;
   std::int64_t largest = 0;
-  for (const fs::path& file : label_files(item)) {
+  for (const fs::path& label : label_files(item)) {
+    const OpenedFile opened(label, formats.limits);
     std::error_code error;
-    const auto bytes = static_cast<std::int64_t>(fs::file_size(file, error));
-    if (!error) largest = std::max(largest, structure_bytes(file, bytes, formats)), info.file_bytes += bytes;
+    const auto bytes = static_cast<std::int64_t>(fs::file_size(opened.path(), error));
+    if (error) continue;
+    info.file_bytes += bytes;
+    largest =
+        std::max(largest, opened.read([&](const fs::path& file) { return structure_bytes(file, bytes, formats); }));
   }
   // A second label map while files are merged, and the voxels that several classes claim.
   info.extra_bytes = 5 * voxels_of(image.geometry) + largest;

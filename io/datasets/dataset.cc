@@ -174,6 +174,11 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
 std::string missing_dataset_action(const fs::path& folder) {
   const std::set<std::string> labels = file_names(folder / "labelsTr"), images = file_names(folder / "imagesTr");
   const std::string plain = "two plain folders go as {images} A {labels} B";
+  if (holds_masks_by_subject(folder))
+    return "SUBJECT/segmentations with a mask for each class, as in TotalSegmentator's data, is not read: make one "
+           "label map of "
+           "whole numbers of each subject's masks; then " +
+           plain;
   if (images.empty()) return "give an nnU-Net or Decathlon data set folder; " + plain;
   const std::string& first = labels.empty() ? *images.begin() : *labels.begin();
   const std::string ending = first.ends_with(".gz") ? fs::path(first).stem().extension().string() + ".gz"
@@ -185,14 +190,40 @@ std::string missing_dataset_action(const fs::path& folder) {
   return "write it there, with your channels and classes in place of CT and CLASS: " + file.dump() + "; or " + plain;
 }
 
+/// Reads a file whose names are hidden: of what is no JSON the place alone is told, because parsers quote what stands
+/// there.
+json read_json_hiding(const fs::path& file) {
+  try {
+    return read_json(file);
+  } catch (const Error& e) {
+    if (std::string_view(e.code()) != "E_SYNTAX") throw;
+    const std::string text = e.what(), begin = file.string() + ":";
+    const std::size_t at = text.find(begin);
+    const std::size_t digits = at == std::string::npos ? 0 : at + begin.size();
+    const std::string line = text.substr(digits, text.find_first_not_of("0123456789", digits) - digits);
+    throw input_error(
+        file, "is not valid JSON, or has a name twice in one object" + (line.empty() ? "" : ", in line " + line),
+        "look there; what stands there is not shown, because it may be the name of a case", "E_SYNTAX");
+  }
+}
+
 }  // namespace
 
-Dataset read_dataset(const fs::path& folder) {
+bool holds_masks_by_subject(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;
+    if (it->is_directory(unknown) && fs::is_directory(it->path() / "segmentations", unknown)) return true;
+  }
+  return false;
+}
+
+Dataset read_dataset(const fs::path& folder, IdsInErrors ids) {
   const fs::path file = folder / "dataset.json";
   if (!fs::is_directory(folder))
     throw input_error(folder, "is not a folder", "give the folder that holds dataset.json");
   if (!file_exists(file)) throw input_error(folder, "has no dataset.json", missing_dataset_action(folder));
-  const json root = read_json(file);
+  const json root = ids == IdsInErrors::kShown ? read_json(file) : read_json_hiding(file);
   if (!root.is_object() || !root.contains("labels") || (!root.contains("channel_names") && !root.contains("modality")))
     refuse_dataset(file, "is no description of a data set");
   Dataset d;
@@ -204,13 +235,15 @@ Dataset read_dataset(const fs::path& folder) {
   } catch (const json::exception& e) {
     refuse_dataset(file, std::string("has a key of the wrong form (") + e.what() + ")");
   }
-  read_annotated(root, file, d);
+  read_annotated(root, file, ids, d);
   std::ranges::sort(d.training, {}, &Case::id);
   std::ranges::sort(d.test, {}, &Case::id);
   if (d.training.empty() && d.test.empty()) {
     const std::string why = d.problems.empty() ? "no image with the ending " + d.file_ending + " was found"
-                                               : "the first of " + std::to_string(d.problems.size()) + ": case " +
-                                                     d.problems[0].id + ": " + d.problems[0].reason;
+                                               : "the first of " + std::to_string(d.problems.size()) + ": " +
+                                                     (ids == IdsInErrors::kHidden
+                                                          ? "its code is " + d.problems[0].code
+                                                          : "case " + d.problems[0].id + ": " + d.problems[0].reason);
     throw Error(ErrorKind::kNoCase,
                 "[input] " + folder.string() + ": holds no usable case (" + why + "); check imagesTr and labelsTr");
   }

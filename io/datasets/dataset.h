@@ -62,10 +62,17 @@ struct Dataset {
   std::vector<LabelRegion> regions = {};  // in their order; empty: the set has classes alone
 };
 
+/// Whether errors show ids of cases, which may be names of patients, and what stands at a syntax error.
+enum class IdsInErrors : std::uint8_t { kShown, kHidden };
+
+/// True for a folder of TotalSegmentator's layout: a folder for each subject, with its image and a folder
+/// "segmentations" of a mask for each class.
+bool holds_masks_by_subject(const std::filesystem::path& folder);
+
 /// Reads a data set folder. Errors: kInput for a missing folder or dataset.json, invalid JSON or missing keys; kNoCase
 /// when no training case and no test case is usable. Image files are searched for, not opened; macOS "._*" files are
 /// skipped.
-Dataset read_dataset(const std::filesystem::path& folder);
+Dataset read_dataset(const std::filesystem::path& folder, IdsInErrors ids = IdsInErrors::kShown);
 
 /// Writes an nnU-Net v2 dataset.json atomically into dataset.folder (numTraining = training.size()).
 void write_dataset_json(const Dataset& dataset);

@@ -5,10 +5,11 @@
 #include <optional>
 #include <set>
 
-#include "io/datasets/hidden_paths.h"
+#include "io/datasets/study_files.h"
 #include "io/dicom/best_reconstruction.h"
-#include "io/dicom/structures.h"
+#include "io/files/channel_address.h"
 #include "io/files/file_name.h"
+#include "io/volume/archive.h"
 #include "io/volume/dicom.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
@@ -20,10 +21,9 @@ namespace fs = std::filesystem;
 
 /// A file of labels, its image, and the reason why that image was taken when there was a choice.
 struct Labels {
-  fs::path path;
-  StructureFile file;
+  const StudyLabels* file = nullptr;
   const DicomSeries* image = nullptr;
-  std::string choice;
+  std::string choice = {};
 };
 
 /// Returns a path below a folder as one plain name: "a/b" becomes "a_b".
@@ -41,16 +41,17 @@ std::string reconstruction_text(const DicomSeries& series) {
 }
 
 /// Finds the image of a file of labels; none when no series fits.
-void choose_image(const std::vector<DicomSeries>& all, Labels& labels) {
+void choose_image(const std::vector<StudySeries>& all, Labels& labels) {
   std::vector<const DicomSeries*> fitting;
   const auto take = [&](const std::string& wanted, auto uid_of) {
     if (wanted.empty()) return;
-    for (const DicomSeries& series : all)
-      if (uid_of(series.common) == wanted) fitting.push_back(&series);
+    for (const StudySeries& one : all)
+      if (uid_of(one.series.common) == wanted) fitting.push_back(&one.series);
   };
-  take(labels.file.series_uid, [](const DicomHeader& h) { return h.series; });
+  take(labels.file->structures.series_uid, [](const DicomHeader& h) { return h.series; });
   const bool refers = !fitting.empty();
-  if (!refers) take(labels.file.frame_of_reference_uid, [](const DicomHeader& h) { return h.frame_of_reference; });
+  if (!refers)
+    take(labels.file->structures.frame_of_reference_uid, [](const DicomHeader& h) { return h.frame_of_reference; });
   if (fitting.empty()) return;
   labels.image = best_reconstruction(fitting);
   if (refers && fitting.size() == 1) return;
@@ -64,11 +65,12 @@ void choose_image(const std::vector<DicomSeries>& all, Labels& labels) {
 /// Adds the classes of a file of labels to a case. A region of interest without a contour was named but not drawn.
 void add_labels(const Labels& labels, const ClassMap& classes, Case& item, std::set<int>& annotated,
                 std::vector<std::string>& unmatched) {
-  ClassedStructures used{.file = labels.path};
-  for (const NamedStructure& one : labels.file.structures) {
+  ClassedStructures used{.file = labels.file->address};
+  const StructureFile& file = labels.file->structures;
+  for (const NamedStructure& one : file.structures) {
     const auto found = class_of(classes, one.name);
     if (!found) unmatched.push_back(one.name);
-    if (!found || (labels.file.kind == StructureKind::kContours && one.drawn == 0)) continue;
+    if (!found || (file.kind == StructureKind::kContours && one.drawn == 0)) continue;
     used.class_of[one.number] = *found;
     annotated.insert(*found);
   }
@@ -105,37 +107,33 @@ void keep_one_modality(Dataset& dataset, const std::map<std::string, std::string
 
 }  // namespace
 
-StudyTree read_study_tree(const fs::path& folder, const ClassMap& classes) {
-  const auto found = find_dicom_series(folder);
-  StudyTree tree;
+StudyTree read_study_tree(const fs::path& folder, const ClassMap& classes, const VolumeLimits& limits) {
+  StudyFiles found = find_studies(folder, limits);
+  StudyTree tree{.dataset = {}, .left_out = std::move(found.left_out), .unmatched = {}};
   Dataset& dataset = tree.dataset;
   dataset.name = dataset.kind = "studies", dataset.folder = folder, dataset.label_names = label_names(classes);
+  const auto leave_out = [&](const fs::path& path, const std::string& code, const std::string& reason) {
+    dataset.problems.push_back({name_of(path, folder), code, reason, {path}});
+  };
+  for (const StudyProblem& one : found.problems) leave_out(one.address, one.code, one.reason);
   std::map<const DicomSeries*, std::vector<Labels>> by_image;
-  for (const fs::path& path : found->structure_files) {
-    const auto leave_out = [&](const char* code, const std::string& reason) {
-      dataset.problems.push_back({name_of(path, folder), code, reason, {path}});
-    };
-    Labels labels{.path = path, .file = {}, .choice = {}};
-    try {
-      labels.file = read_structure_file(path);
-    } catch (const Error& e) {
-      leave_out(e.code(), without_path(e.what(), path, "a file of labels"));
-      continue;
-    }
-    choose_image(found->series, labels);
+  for (const StudyLabels& file : found.labels) {
+    Labels labels{.file = &file};
+    choose_image(found.series, labels);
     if (labels.image == nullptr)
-      leave_out("E_MISSING", "the image that its labels refer to is not in the tree; copy its series too");
+      leave_out(file.address, "E_MISSING",
+                "the image that its labels refer to is not in the tree; copy its series too");
     else
       by_image[labels.image].push_back(std::move(labels));
   }
   std::map<std::string, std::string> modality_of;
-  for (const DicomSeries& series : found->series) {
+  for (const auto& [series, address] : found.series) {
     const auto labelled = by_image.find(&series);
     if (labelled == by_image.end()) {
       ++tree.unlabelled;
       continue;
     }
-    Case item{.id = series_id(series), .images = {series_address(series)}, .label = {}};
+    Case item{.id = series_id(series), .images = {address}, .label = {}};
     std::set<int> annotated;
     std::vector<std::string> unmatched;
     for (const Labels& labels : labelled->second) add_labels(labels, classes, item, annotated, unmatched);
@@ -151,10 +149,8 @@ StudyTree read_study_tree(const fs::path& folder, const ClassMap& classes) {
     dataset.training.push_back(std::move(item));
   }
   keep_one_modality(dataset, modality_of);
-  for (const auto& [kind, count] : found->left_out)
-    if (kind != "segmentation" && kind != "structure set") tree.left_out[kind] = count;
-  if (!found->unreadable.empty()) tree.left_out["unreadable"] = std::ssize(found->unreadable);
-  if (dataset.training.empty() && !classes.classes.empty()) refuse_empty(tree, folder, found->structure_files.size());
+  if (dataset.training.empty() && !classes.classes.empty())
+    refuse_empty(tree, folder, found.labels.size() + found.problems.size());
   return tree;
 }
 
@@ -162,7 +158,10 @@ void name_by_folders(Dataset& dataset) {
   std::map<std::string, std::string> name_of_id;
   std::map<std::string, int> count;
   for (const Case& item : dataset.training) {
-    const std::string name = name_of(item.images.front().parent_path(), dataset.folder);
+    const fs::path holder = item.images.front().parent_path();
+    std::string name = is_archive_name(holder) ? name_of(holder.parent_path() / archive_stem(holder), dataset.folder)
+                                               : name_of(holder, dataset.folder);
+    if (const auto channel = channel_of_stem(name); channel && item.images.size() > 1) name = channel->id;
     name_of_id[item.id] = name, ++count[name];
   }
   for (auto& [id, name] : name_of_id) {

@@ -1,4 +1,5 @@
-// A tree of DICOM studies as a data set: each image series with the segmentations and structure sets that refer to it.
+// A tree of DICOM studies, in folders or archives, as a data set: each image series with the segmentations and
+// structure sets that refer to it.
 //
 //   const StudyTree tree = read_study_tree("studies", read_class_map("map.toml"));
 //   tree.dataset.training[0].images[0]       // "studies/a/#series=ct_77dddbdf335a"
@@ -15,6 +16,7 @@
 
 #include "io/datasets/class_map.h"
 #include "io/datasets/dataset.h"
+#include "io/volume/volume_limits.h"
 
 namespace voxshard {
 
@@ -30,10 +32,11 @@ struct StudyTree {
 /// data set; no text names a file or a UID. Errors: kInput as find_dicom_series; kNoCase when no image has labels of
 /// the classes, with what was found.
 ///   classes  without any: every structure is unmatched, and having no case is no error
-StudyTree read_study_tree(const std::filesystem::path& folder, const ClassMap& classes);
+StudyTree read_study_tree(const std::filesystem::path& folder, const ClassMap& classes,
+                          const VolumeLimits& limits = {});
 
-/// Names the cases of a tree after the folders of their images, "a_b" for FOLDER/a/b; where two lie in one folder, with
-/// the ids of their series.
+/// Names the cases of a tree after the folders or archives of their images, "a_b" for FOLDER/a/b and FOLDER/a/b.zip;
+/// where two lie in one, with the ids of their series. Of several channels the number of the first is taken off.
 void name_by_folders(Dataset& dataset);
 
 /// Returns "12 series without labels, 1 localizer": what a tree holds beside its cases; may be empty.

@@ -9,6 +9,7 @@
 // Called by io/volume/dicom.cc, which reads the voxels.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -67,6 +68,10 @@ struct DicomWalk {
   std::int64_t most_files = 1'000'000;
   int deepest = 16;
 };
+/// Calls body(file) for every file of a folder and the folders in it that is not hidden, until it returns false. Links
+/// to folders are not followed. Errors: kInput as find_dicom_series.
+void walk_folder(const std::filesystem::path& folder, const DicomWalk& walk,
+                 const std::function<bool(const std::filesystem::directory_entry&)>& body);
 /// Finds the series of a folder and the folders in it. Links to folders are not followed. Errors: kInput for a folder
 /// that cannot be read or has more files than `walk` allows. The folders that were looked at last are kept in memory
 /// for as long as names, sizes and times of their files stay the same. Threads: any number at once.

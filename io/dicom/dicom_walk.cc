@@ -9,13 +9,11 @@
 #include "libcore/base/error.h"
 
 namespace voxshard {
-namespace {
 
 namespace fs = std::filesystem;
 
-/// Calls body(entry) for every file that is not hidden, until it returns false.
-template <class Body>
-void walk_files(const fs::path& folder, const DicomWalk& walk, Body body) {
+void walk_folder(const fs::path& folder, const DicomWalk& walk,
+                 const std::function<bool(const fs::directory_entry&)>& body) {
   std::error_code error;
   std::int64_t count = 0;
   fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
@@ -34,6 +32,8 @@ void walk_files(const fs::path& folder, const DicomWalk& walk, Body body) {
   if (error) throw input_error(folder, "cannot be read (" + error.message() + ")", "check its permissions");
 }
 
+namespace {
+
 /// Files of a folder as they were when it was looked at. A folder whose listing is the same holds the same series.
 struct Listing {
   struct Entry {
@@ -48,7 +48,7 @@ struct Listing {
 
 Listing list_files(const fs::path& folder, const DicomWalk& walk) {
   Listing listing;
-  walk_files(folder, walk, [&](const fs::directory_entry& entry) {
+  walk_folder(folder, walk, [&](const fs::directory_entry& entry) {
     std::error_code error;
     listing.entries.push_back({entry.path(), entry.file_size(error), entry.last_write_time(error)});
     return true;
@@ -131,8 +131,8 @@ std::shared_ptr<const DicomFolder> find_dicom_series(const fs::path& folder, con
 bool holds_dicom(const fs::path& folder, const DicomWalk& walk) {
   bool found = false;
   try {
-    walk_files(folder, walk,
-               [&](const fs::directory_entry& entry) { return !(found = looks_like_dicom(entry.path())); });
+    walk_folder(folder, walk,
+                [&](const fs::directory_entry& entry) { return !(found = looks_like_dicom(entry.path())); });
   } catch (const Error&) {  // a folder that cannot be walked is reported by the command that reads it
   }
   return found;

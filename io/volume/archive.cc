@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "io/archive/unpacked_archive.h"
 #include "io/dicom/dicom_header.h"
+#include "io/files/channel_address.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kVolumeMark = "#volume=";
+constexpr std::string_view kVolumeMark = "#volume=", kFileMark = "#file=";
 
 bool is_archive(const fs::path& path) {
   std::error_code error;
@@ -54,8 +54,19 @@ auto with_names_outside(const PrivateFolder& folder, Body body) {
   }
 }
 
-Contents contents_of(const fs::path& archive, const std::vector<VolumeFormat>& inner) {
-  Contents contents{.unpacked = unpack_archive(archive, wanted_ending)};
+/// How archives are read.
+struct ArchiveReading {
+  std::vector<VolumeFormat> inner;
+  VolumeLimits limits;
+};
+
+std::shared_ptr<const UnpackedArchive> unpacked_within(const fs::path& archive, const VolumeLimits& limits) {
+  return unpack_archive(archive, wanted_ending,
+                        {.most_inflation = limits.most_inflation, .free_bytes = kFreeInflationBytes});
+}
+
+Contents contents_of(const fs::path& archive, const ArchiveReading& reading) {
+  Contents contents{.unpacked = unpacked_within(archive, reading.limits)};
   const UnpackedArchive& unpacked = *contents.unpacked;
   auto add = [&](std::string id, const std::string& address, fs::path inside, std::string better) {
     contents.found.volumes.push_back({std::move(id), archive / address, std::move(better)});
@@ -72,7 +83,7 @@ Contents contents_of(const fs::path& archive, const std::vector<VolumeFormat>& i
       ++left_out["volume that is there twice"];
   }
   std::vector<std::string> parts;
-  for (const VolumeFormat& format : inner) {
+  for (const VolumeFormat& format : reading.inner) {
     if (format.find == nullptr || known.size() == unpacked.files.size()) continue;
     FoundVolumes found = with_names_outside(unpacked.folder, [&] { return format.find(unpacked.folder.path()); });
     for (FoundVolume& volume : found.volumes)
@@ -107,56 +118,143 @@ std::size_t index_in(const Contents& contents, const fs::path& path) {
 
 /// Calls body(format, path) with the inner format and path of a volume in an archive.
 template <class Body>
-auto in_archive(const std::vector<VolumeFormat>& inner, const fs::path& path, Body body) {
-  const Contents contents = contents_of(is_in_archive(path) ? path.parent_path() : path, inner);
-  const fs::path inside = contents.inside[index_in(contents, path)];
-  const auto format = std::find_if(inner.begin(), inner.end(), [&](const auto& f) { return f.matches(inside); });
-  ensure(format != inner.end(), "what is unpacked has a format");
+auto in_archive(const ArchiveReading& reading, const fs::path& path, Body body) {
+  const auto channel = channel_in(path);
+  const fs::path volume = channel ? channel->file : path;
+  const Contents contents = contents_of(is_in_archive(volume) ? volume.parent_path() : volume, reading);
+  fs::path inside = contents.inside[index_in(contents, volume)];
+  if (channel)
+    inside = channel_address(inside, static_cast<std::size_t>(channel->channel),
+                             static_cast<std::size_t>(channel->channels));
+  const auto format =
+      std::find_if(reading.inner.begin(), reading.inner.end(), [&](const auto& f) { return f.matches(inside); });
+  if (format == reading.inner.end())
+    throw input_error(path, "holds no channels", "give files named CASE_0000, CASE_0001, ... or 4-D files", "E_SHAPE");
   return with_names_outside(contents.unpacked->folder, [&] { return body(*format, inside, contents); });
 }
 
-VolumeInfo read_archived_info(const std::vector<VolumeFormat>& inner, const fs::path& path) {
-  return in_archive(inner, path, [](const VolumeFormat& format, const fs::path& inside, const Contents& contents) {
+VolumeInfo read_archived_info(const ArchiveReading& reading, const fs::path& path) {
+  return in_archive(reading, path, [&](const VolumeFormat& format, const fs::path& inside, const Contents& contents) {
     VolumeInfo info = format.read_header(inside);
     info.problem = contents.unpacked->folder.text_outside(info.problem);
     info.warning = contents.unpacked->folder.text_outside(info.warning);
+    // It may be unpacked again before it is read; that memory is free when the voxels are allocated.
+    const fs::path volume = file_of_channel(path);
+    const std::int64_t unpacking = unpacking_bytes(is_in_archive(volume) ? volume.parent_path() : volume);
+    info.extra_bytes = std::max(info.extra_bytes, unpacking - 4 * voxels_of(info.geometry));
     return info;
   });
 }
 
-}  // namespace
+/// Returns the hashes of the files of a volume, which were made when they were unpacked.
+std::map<fs::path, std::string> archived_hashes(const ArchiveReading& reading, const fs::path& path) {
+  return in_archive(reading, path, [](const VolumeFormat& format, const fs::path& inside, const Contents& contents) {
+    std::map<fs::path, std::string> all, hashes;
+    for (const UnpackedFile& file : contents.unpacked->files) all[file.path] = file.hash;
+    for (const fs::path& file : format.files != nullptr ? format.files(inside) : std::vector<fs::path>{inside})
+      if (const auto known = all.find(file); known != all.end()) hashes.insert(*known);
+    return hashes;
+  });
+}
 
-VolumeFormat archive_format(std::vector<VolumeFormat> inner) {
+VolumeFormat format_of_archives(const ArchiveReading& reading) {
   using Path = const fs::path&;
   return {.name = "archive",
           .endings = {},
           .expected =
               "a .zip or .tar (also .tar.gz, .tar.xz, .tar.zst, .tar.bz2) of such files, ARCHIVE/#series=ID or "
               "ARCHIVE/#volume=ID as info lists them",
-          .matches = [](Path path) { return is_archive(path) || is_in_archive(path); },
-          .read_header = [inner](Path path) { return read_archived_info(inner, path); },
+          .matches =
+              [](Path path) {
+                const fs::path volume = file_of_channel(path);
+                return is_archive(volume) || is_in_archive(volume);
+              },
+          .read_header = [reading](Path path) { return read_archived_info(reading, path); },
           .read =
-              [inner](Path path, DType dtype) {
-                return in_archive(inner, path, [&](const VolumeFormat& format, Path inside, const Contents&) {
+              [reading](Path path, DType dtype) {
+                return in_archive(reading, path, [&](const VolumeFormat& format, Path inside, const Contents&) {
                   return format.read(inside, dtype);
                 });
               },
           .write = nullptr,
           .check =
-              [inner](Path path) {
-                in_archive(inner, path, [](const VolumeFormat& format, Path inside, const Contents&) {
+              [reading](Path path) {
+                in_archive(reading, path, [](const VolumeFormat& format, Path inside, const Contents&) {
                   if (format.check != nullptr) format.check(inside);
                 });
               },
           .holds = is_archive,
-          .find = [inner](Path path) { return contents_of(path, inner).found; },
+          .find = [reading](Path path) { return contents_of(path, reading).found; },
           .address_id = volume_id_in,
           .files =
-              [inner](Path path) {
-                return in_archive(inner, path, [](const VolumeFormat& format, Path inside, const Contents&) {
+              [reading](Path path) {
+                return in_archive(reading, path, [](const VolumeFormat& format, Path inside, const Contents&) {
                   return format.files != nullptr ? format.files(inside) : std::vector<fs::path>{inside};
                 });
+              },
+          .hashes = [reading](Path path) { return archived_hashes(reading, path); },
+          .within =
+              [reading](const VolumeLimits& limits) {
+                return format_of_archives({.inner = reading.inner, .limits = limits});
               }};
+}
+
+}  // namespace
+
+VolumeFormat archive_format(std::vector<VolumeFormat> inner, const VolumeLimits& limits) {
+  return format_of_archives({.inner = std::move(inner), .limits = limits});
+}
+
+std::vector<fs::path> archives_below(const fs::path& folder, const DicomWalk& walk) {
+  std::vector<fs::path> archives;
+  walk_folder(folder, walk, [&](const fs::directory_entry& entry) {
+    if (is_archive_name(entry.path())) archives.push_back(entry.path());
+    return true;
+  });
+  std::sort(archives.begin(), archives.end());
+  return archives;
+}
+
+fs::path archived_file_address(const fs::path& archive, const std::string& hash) {
+  return archive / (std::string(kFileMark) + hash);
+}
+
+fs::path containing_file(const fs::path& path) {
+  return path.filename().string().starts_with(kFileMark) && is_in_archive(path) ? path.parent_path() : path;
+}
+
+OpenedFile::OpenedFile(const fs::path& path, const VolumeLimits& limits) : path_(path) {
+  const std::string name = path.filename().string();
+  if (!name.starts_with(kFileMark) || !is_in_archive(path)) return;
+  archive_ = unpacked_within(path.parent_path(), limits);
+  const auto at = std::ranges::find(archive_->files, name.substr(kFileMark.size()), &UnpackedFile::hash);
+  if (at == archive_->files.end())
+    throw input_error(path.parent_path(), "has changed: a file of it is not there any more", "start anew", "E_MISSING");
+  path_ = at->path;
+}
+
+std::string OpenedFile::text_outside(const std::string& text) const {
+  return archive_ == nullptr ? text : archive_->folder.text_outside(text);
+}
+
+ImageReference reference_of_image(const fs::path& path, const VolumeLimits& limits) {
+  if (!is_archive(path) && !is_in_archive(path)) return image_reference(path);
+  const ArchivedStudy study = read_archived_study(is_archive(path) ? path : path.parent_path(), limits);
+  const auto& all = study.found->series;
+  const bool only = is_archive(path) && all.size() == 1;
+  for (const DicomSeries& series : all)
+    if (only || series_address(series).filename() == path.filename())
+      return {.series_uid = series.common.series, .frame_of_reference_uid = series.common.frame_of_reference};
+  return {};
+}
+
+ArchivedStudy read_archived_study(const fs::path& archive, const VolumeLimits& limits) {
+  ArchivedStudy study{.unpacked = unpacked_within(archive, limits), .found = nullptr};
+  study.found =
+      with_names_outside(study.unpacked->folder, [&] { return find_dicom_series(study.unpacked->folder.path()); });
+  study.others = static_cast<std::size_t>(
+      std::ranges::count_if(study.unpacked->files, [](const UnpackedFile& file) { return !file.ending.empty(); }));
+  return study;
 }
 
 }  // namespace voxshard

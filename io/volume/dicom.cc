@@ -8,6 +8,7 @@
 #include "io/dicom/same_scan.h"
 #include "io/dicom/segmentation.h"
 #include "io/dicom/series_resample.h"
+#include "io/files/channel_address.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 
@@ -25,6 +26,7 @@ std::optional<std::string> id_in(const fs::path& path) {
 
 bool is_dicom(const fs::path& path) {
   std::error_code error;
+  if (channel_in(path)) return false;  // a series is one volume
   if (id_in(path)) return fs::is_directory(path.parent_path(), error);
   return fs::is_directory(path, error) ? holds_dicom(path) : fs::is_regular_file(path, error) && looks_like_dicom(path);
 }

@@ -4,6 +4,7 @@
 #include "io/volume/meta_image.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
@@ -55,19 +56,24 @@ void read_meta_fields(TextHeader& header, HeaderFields& fields, const fs::path& 
   throw fields.error("without the field \"ElementDataFile\"");
 }
 
-void place_meta_image(const HeaderFields& fields, TextVolume& v) {
+///   count  of the axes, 3, or 4 with one of channels, which lies in no direction of space
+void place_meta_image(const HeaderFields& fields, std::size_t count, TextVolume& v) {
   auto spacing = fields.numbers({"ElementSpacing", "ElementSize"});
   auto origin = fields.numbers({"Offset", "Position", "Origin"});
   auto axes = fields.numbers({"TransformMatrix", "Orientation", "Rotation"});
   v.form_used = axes.empty() ? "none (spacing only)" : "TransformMatrix";
-  if (axes.empty()) axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}, v.warning = kNoAxesWarning;
-  if (origin.empty()) origin = {0, 0, 0};
-  if (spacing.empty()) spacing = {1, 1, 1};
-  if (spacing.size() != 3 || origin.size() != 3 || axes.size() != 9)
-    throw fields.error("whose spacing, offset and matrix do not have 3, 3 and 9 numbers");
+  if (axes.empty()) {
+    for (std::size_t i = 0; i < count * count; ++i) axes.push_back(i % (count + 1) == 0 ? 1 : 0);
+    v.warning = kNoAxesWarning;
+  }
+  if (origin.empty()) origin.resize(count);
+  if (spacing.empty()) spacing.resize(count, 1);
+  if (spacing.size() != count || origin.size() != count || axes.size() != count * count)
+    throw fields.error("whose spacing, offset and matrix do not have " + std::to_string(count) + ", " +
+                       std::to_string(count) + " and " + std::to_string(count * count) + " numbers");
   // ITK normalises no axis: a matrix that is no rotation would scale the spacing as well.
   for (std::size_t a = 0; a < 3; ++a)
-    for (std::size_t r = 0; r < 3; ++r) v.lps_mm[r][a] = axes[3 * a + r] * spacing[a];
+    for (std::size_t r = 0; r < 3; ++r) v.lps_mm[r][a] = axes[count * a + r] * spacing[a];
   for (std::size_t r = 0; r < 3; ++r) v.lps_mm[r][3] = origin[r];
 }
 
@@ -104,11 +110,21 @@ std::string meta_problem(const HeaderFields& fields, std::int64_t count) {
   return "";
 }
 
+/// Takes a channel of a file that holds several along a 4th axis, or as the numbers of each voxel.
+void take_meta_channel(const ChannelAddress& address, TextVolume& v) {
+  const bool within_voxels = v.dimensions.size() == 3 && v.components > 1;
+  if (within_voxels) v.dimensions.insert(v.dimensions.begin(), std::exchange(v.components, 1));
+  const bool one_axis = v.dimensions.size() == 4 && v.components == 1;
+  take_channel(address, one_axis ? std::optional<std::size_t>(within_voxels ? 0 : 3) : std::nullopt, v);
+}
+
 TextVolume meta_volume(const fs::path& path) {
-  TextHeader header(path);
+  const auto address = channel_in(path);
+  TextHeader header(file_of_channel(path));
   HeaderFields fields(path);
   read_meta_fields(header, fields, path);
-  TextVolume v{.path = path, .data_file = path, .lps_mm = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}}};
+  TextVolume v{
+      .path = path, .data_file = file_of_channel(path), .lps_mm = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}}};
   const std::int64_t count = fields.integer({"NDims"}, 0);
   if (count < 1 || count > 10) throw fields.error("with an impossible number of dimensions (NDims)");
   v.dimensions = fields.sizes("DimSize", count);
@@ -120,10 +136,10 @@ TextVolume meta_volume(const fs::path& path) {
     if (v.type_name == name) v.type = type;
   v.big_endian = truth_of(fields, {"BinaryDataByteOrderMSB", "ElementByteOrderMSB"}, false);
   find_meta_voxels(fields, header.offset(), v);
-  if (const std::string problem = meta_problem(fields, count); !problem.empty())
-    v.problem = problem;
-  else
-    place_meta_image(fields, v);
+  if (address) take_meta_channel(*address, v);
+  const bool fourth = address && count == 4;
+  if (v.problem.empty()) v.problem = meta_problem(fields, fourth ? 3 : count);
+  if (v.problem.empty()) place_meta_image(fields, fourth ? 4 : 3, v);
   return v;
 }
 
@@ -135,7 +151,11 @@ VolumeFormat meta_image_format(IrregularSlices irregular) {
   return {.name = "MetaImage",
           .endings = {".mha"},
           .expected = ".mha, or .mhd with its data file",
-          .matches = [](const fs::path& path) { return path.extension() == ".mha" || path.extension() == ".mhd"; },
+          .matches =
+              [](const fs::path& path) {
+                const fs::path ending = file_of_channel(path).extension();
+                return ending == ".mha" || ending == ".mhd";
+              },
           .read_header = [=](const fs::path& path) { return upright_info(meta_header(path), irregular); },
           .read = [=](const fs::path& path, DType dtype) { return read_upright(meta_header(path), dtype, irregular); },
           .write =

@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOtherChannels = "E_SHAPE";
-
 /// Makes the header of a 4-D file that of one of its channels. Returns where the voxels are, or a problem.
 std::string take_channel(NiftiHeader& header, VoxelSource& voxels, const ChannelAddress& address) {
   if (const std::string problem = channels_problem(header, address.channels); !problem.empty()) return problem;
@@ -71,14 +69,6 @@ VolumeHeader nifti_volume_header(const fs::path& path) {
   return {info, voxels};
 }
 
-/// The same for reading. Errors: kInput E_SHAPE when a file does not have the channels of an address.
-VolumeHeader header_to_read(const fs::path& path) {
-  VolumeHeader header = nifti_volume_header(path);
-  if (header.info.problem_code == kOtherChannels)
-    throw Error(ErrorKind::kInput, kOtherChannels, "[input] " + path.string() + ": " + header.info.problem);
-  return header;
-}
-
 void write_nifti(const fs::path& path, const Volume& volume, DiskType type) {
   for (auto extent : volume.geometry.size)
     if (extent < 1 || extent > 32767)
@@ -91,20 +81,20 @@ void write_nifti(const fs::path& path, const Volume& volume, DiskType type) {
 }  // namespace
 
 VolumeFormat nifti_format(IrregularSlices irregular) {
-  return {
-      .name = "NIfTI",
-      .endings = {".nii", ".nii.gz"},
-      .expected = ".nii, .nii.gz, or a .hdr/.img pair",
-      .matches = [](const fs::path& path) { return nifti_files(file_of_channel(path)).has_value(); },
-      .read_header = [=](const fs::path& path) { return upright_info(nifti_volume_header(path), irregular); },
-      .read = [=](const fs::path& path, DType dtype) { return read_upright(header_to_read(path), dtype, irregular); },
-      .write = write_nifti,
-      .check = [=](const fs::path& path) { check_upright(header_to_read(path), irregular); },
-      .files = [](const fs::path& path) -> std::vector<fs::path> {
-        const auto files = nifti_files(file_of_channel(path));
-        if (!files || files->first == files->second) return {file_of_channel(path)};
-        return {files->first, files->second};
-      }};
+  return {.name = "NIfTI",
+          .endings = {".nii", ".nii.gz"},
+          .expected = ".nii, .nii.gz, or a .hdr/.img pair",
+          .matches = [](const fs::path& path) { return nifti_files(file_of_channel(path)).has_value(); },
+          .read_header = [=](const fs::path& path) { return upright_info(nifti_volume_header(path), irregular); },
+          .read = [=](const fs::path& path,
+                      DType dtype) { return read_upright(nifti_volume_header(path), dtype, irregular); },
+          .write = write_nifti,
+          .check = [=](const fs::path& path) { check_upright(nifti_volume_header(path), irregular); },
+          .files = [](const fs::path& path) -> std::vector<fs::path> {
+            const auto files = nifti_files(file_of_channel(path));
+            if (!files || files->first == files->second) return {file_of_channel(path)};
+            return {files->first, files->second};
+          }};
 }
 
 }  // namespace voxshard

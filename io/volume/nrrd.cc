@@ -156,6 +156,27 @@ std::string axes_problem(const std::vector<std::int64_t>& sizes, const std::vect
          ", expected three of space; split it into one file per volume, or export a scalar volume";
 }
 
+/// Kinds of an axis of channels; colours and points in time are none.
+constexpr const char* kChannelKinds[] = {"list", "vector", "2-vector", "3-vector", "4-vector"};
+
+/// Returns the axis of a 4-D volume along which its channels lie: the one of a kind of its own, else the one without a
+/// direction in space, else the last. None: there is no such axis, or it is that of something else.
+std::optional<std::size_t> channel_axis(const TextVolume& v, const std::vector<std::string>& kinds,
+                                        const std::vector<std::optional<std::array<double, 3>>>& directions) {
+  if (v.dimensions.size() != 4) return std::nullopt;
+  std::vector<std::size_t> found;
+  bool of_channels = true;
+  for (std::size_t a = 0; a < std::min<std::size_t>(4, kinds.size()); ++a)
+    if (const std::string kind = lower_case(kinds[a]); std::ranges::find(kSpaceKinds, kind) == std::end(kSpaceKinds)) {
+      found.push_back(a);
+      of_channels = std::ranges::find(kChannelKinds, kind) != std::end(kChannelKinds);
+    }
+  for (std::size_t a = 0; found.empty() && a < std::min<std::size_t>(4, directions.size()); ++a)
+    if (!directions[a]) found.push_back(a);
+  if (found.empty() && directions.empty()) found.push_back(3);
+  return found.size() == 1 && of_channels ? std::optional(found.front()) : std::nullopt;
+}
+
 /// Millimetres per unit of each axis of space. Errors: kInput for a unit that is none of length.
 std::array<double, 3> nrrd_units(const HeaderFields& fields) {
   std::array<double, 3> mm = {1, 1, 1};
@@ -169,12 +190,19 @@ std::array<double, 3> nrrd_units(const HeaderFields& fields) {
   return mm;
 }
 
-/// Sets axes, origin and how they were derived, of a header with three axes.
-void place_nrrd(const HeaderFields& fields, TextVolume& v) {
+/// Sets axes, origin and how they were derived, of a header with three axes of space.
+///   channels  an axis beside these
+void place_nrrd(const HeaderFields& fields, std::optional<std::size_t> channels, TextVolume& v) {
   const std::string* space = fields.find({"space"});
-  const auto directions = vectors_of(fields, "spacedirections"), origins = vectors_of(fields, "spaceorigin");
+  auto directions = vectors_of(fields, "spacedirections");
+  const auto origins = vectors_of(fields, "spaceorigin");
+  const auto without_channels = [&](auto& values) {
+    if (channels && *channels < values.size()) values.erase(values.begin() + static_cast<std::ptrdiff_t>(*channels));
+  };
+  without_channels(directions);
   if (directions.empty()) {
-    const auto spacings = fields.numbers({"spacings"});
+    auto spacings = fields.numbers({"spacings"});
+    without_channels(spacings);
     for (std::size_t a = 0; a < std::min<std::size_t>(3, spacings.size()); ++a) v.lps_mm[a][a] = spacings[a];
     v.form_used = "none (spacing only)", v.warning = kNoAxesWarning;
     return;
@@ -236,10 +264,12 @@ void find_nrrd_voxels(const HeaderFields& fields, bool attached, std::int64_t of
 
 /// Reads the header into the form of all formats.
 TextVolume nrrd_volume(const fs::path& path) {
-  TextHeader header(path);
+  const auto address = channel_in(path);
+  TextHeader header(file_of_channel(path));
   HeaderFields fields(path);
   const bool attached = read_nrrd_fields(header, fields, path);
-  TextVolume v{.path = path, .data_file = path, .lps_mm = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}}};
+  TextVolume v{
+      .path = path, .data_file = file_of_channel(path), .lps_mm = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}}};
   const std::int64_t count = fields.integer({"dimension"}, 0);
   if (count < 1 || count > 16) throw fields.error("with an impossible number of dimensions");
   v.dimensions = fields.sizes("sizes", count);
@@ -247,11 +277,13 @@ TextVolume nrrd_volume(const fs::path& path) {
   for (const NrrdType& row : nrrd_types())
     if (std::ranges::find(row.names, lower_case(v.type_name)) != row.names.end()) v.type = row.type;
   find_nrrd_voxels(fields, attached, header.offset(), v);
-  const std::string axes = axes_problem(v.dimensions, kinds_of(fields));
-  if (!axes.empty())
-    v.problem = axes;
-  else
-    place_nrrd(fields, v);
+  auto kinds = kinds_of(fields);
+  const auto channels =
+      address ? channel_axis(v, kinds, vectors_of(fields, "spacedirections")) : std::optional<std::size_t>();
+  if (address) take_channel(*address, channels, v);
+  if (channels && *channels < kinds.size()) kinds.erase(kinds.begin() + static_cast<std::ptrdiff_t>(*channels));
+  if (v.problem.empty()) v.problem = axes_problem(v.dimensions, kinds);
+  if (v.problem.empty()) place_nrrd(fields, channels, v);
   const std::string* endian = fields.find({"endian"});
   const std::string order = endian == nullptr ? "" : lower_case(*endian);
   v.big_endian = order == "big";
@@ -268,7 +300,11 @@ VolumeFormat nrrd_format(IrregularSlices irregular) {
   return {.name = "NRRD",
           .endings = {".nrrd"},
           .expected = ".nrrd, or .nhdr with its data file",
-          .matches = [](const fs::path& path) { return path.extension() == ".nrrd" || path.extension() == ".nhdr"; },
+          .matches =
+              [](const fs::path& path) {
+                const fs::path ending = file_of_channel(path).extension();
+                return ending == ".nrrd" || ending == ".nhdr";
+              },
           .read_header = [=](const fs::path& path) { return upright_info(nrrd_header(path), irregular); },
           .read = [=](const fs::path& path, DType dtype) { return read_upright(nrrd_header(path), dtype, irregular); },
           .write =

@@ -133,6 +133,31 @@ fs::path data_file_of(const fs::path& header, const std::string& name) {
   return header.parent_path() / name;
 }
 
+void take_channel(const ChannelAddress& address, std::optional<std::size_t> axis, TextVolume& v) {
+  const std::string expected = ", expected " + std::to_string(address.channels) + " channels";
+  const auto refuse = [&](const std::string& what) { v.problem = what, v.problem_code = kOtherChannels; };
+  if (!axis)
+    return refuse("has no axis of channels" + expected + "; give one file per channel, or correct the description");
+  const std::int64_t have = v.dimensions.at(*axis);
+  if (have != address.channels)
+    return refuse("has " + std::to_string(have) + " along the axis of its channels" + expected +
+                  "; split it, or correct the description");
+  const bool first = *axis == 0;
+  if (!first && *axis + 1 != v.dimensions.size())
+    return refuse("has its channels between its axes of space" + expected +
+                  " along the first axis or the last; export it "
+                  "again");
+  const std::int64_t voxel = v.type ? voxel_type_bytes(*v.type) : 0;
+  if (product_bytes(v.dimensions, voxel) < 0) return refuse("promises more bytes than a file can have" + expected);
+  v.dimensions.erase(v.dimensions.begin() + static_cast<std::ptrdiff_t>(*axis));
+  if (first) {
+    v.interleaved = address.channels, v.which = address.channel;
+    return;
+  }
+  const std::int64_t bytes = product_bytes(v.dimensions, voxel);
+  v.channel_bytes = address.channel * bytes, v.rest_bytes = (address.channels - 1 - address.channel) * bytes;
+}
+
 VolumeHeader volume_header(const TextVolume& v) {
   VolumeInfo info;
   std::array<std::int64_t, 3> size{};
@@ -154,7 +179,7 @@ VolumeHeader volume_header(const TextVolume& v) {
   info.compressed = v.packing != Packing::kPlain;
   info.warning =
       v.warning.empty() && !placed.sheared ? shear_warning(info.shear_degrees, info.shear_shift_mm) : v.warning;
-  info.problem = v.problem;
+  info.problem = v.problem, info.problem_code = v.problem_code;
   if (info.problem.empty() && v.components != 1)
     info.problem = "holds " + std::to_string(v.components) +
                    " numbers per voxel (colour or vector), expected one; export a scalar volume";
@@ -170,20 +195,26 @@ VolumeHeader volume_header(const TextVolume& v) {
                      .packing = v.packing,
                      .begin = v.begin,
                      .skip_bytes = v.skip_bytes,
+                     .rest_bytes = v.rest_bytes,
+                     .interleaved = v.interleaved,
+                     .which = v.which,
                      .type = v.type.value_or(VoxelType::kF32),
                      .big_endian = v.big_endian};
   if (source.begin < 0)
-    source.begin = std::max<std::int64_t>(0, info.file_bytes - std::max<std::int64_t>(0, info.voxel_bytes));
+    source.begin = std::max<std::int64_t>(0, info.file_bytes - v.channel_bytes - v.rest_bytes -
+                                                 std::max<std::int64_t>(0, info.voxel_bytes) * v.interleaved);
+  (v.packing == Packing::kPlain ? source.begin : source.skip_bytes) += v.channel_bytes;
   return {info, source};
 }
 
 std::vector<fs::path> files_of_text_volume(const fs::path& path, TextVolume (*read)(const fs::path&)) {
+  const fs::path file = file_of_channel(path);
   try {
     const TextVolume volume = read(path);
-    if (volume.data_file != path) return {path, volume.data_file};
+    if (volume.data_file != file) return {file, volume.data_file};
   } catch (const Error&) {  // reading the volume will say what is wrong
   }
-  return {path};
+  return {file};
 }
 
 }  // namespace voxshard

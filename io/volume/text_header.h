@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/files/channel_address.h"
 #include "io/files/open_file.h"
 #include "io/volume/axes.h"
 #include "io/volume/voxel_source.h"
@@ -80,11 +81,20 @@ struct TextVolume {
   int components = 1;
   Packing packing = Packing::kPlain;
   bool big_endian = false;
-  std::int64_t begin = 0, skip_bytes = 0;  // as in VoxelSource; begin -1: the voxels end where the file does
-  Matrix34 lps_mm{};                       // identity where the header says nothing
+  std::int64_t begin = 0, skip_bytes = 0;          // as in VoxelSource; begin -1: the voxels end where the file does
+  std::int64_t channel_bytes = 0, rest_bytes = 0;  // of other channels before and behind this one
+  std::int64_t interleaved = 1, which = 0;         // as in VoxelSource
+  Matrix34 lps_mm{};                               // identity where the header says nothing
   std::string form_used, warning;
-  std::string problem;  // reason why the volume is not read; else empty
+  std::string problem;                  // reason why the volume is not read; else empty
+  const char* problem_code = "E_READ";  // of this problem
 };
+
+/// Makes a volume of four axes one of its channels.
+///   axis  along which they lie, from 0; none: the file has no such axis
+/// Sets kOtherChannels as its problem when it does not hold the channels of the address there, or not along its first
+/// or last axis.
+void take_channel(const ChannelAddress& address, std::optional<std::size_t> axis, TextVolume& volume);
 
 /// Returns the header in the form that is common to all formats: the geometry repaired, types and sizes checked.
 VolumeHeader volume_header(const TextVolume& volume);

@@ -66,6 +66,13 @@ VolumeFormats volume_formats_with(IrregularSlices irregular) {
   return {.rows = std::move(rows)};
 }
 
+VolumeFormats formats_within(VolumeFormats formats, const VolumeLimits& limits) {
+  formats.limits = limits;
+  for (VolumeFormat& format : formats.rows)
+    if (format.within != nullptr) format = VolumeFormat(format.within(limits));
+  return formats;
+}
+
 Volume read_image(const fs::path& path, const VolumeFormats& formats) { return read_as(DType::kF32, path, formats); }
 
 Volume read_label(const fs::path& path, const VolumeFormats& formats) { return read_as(DType::kI32, path, formats); }
@@ -123,6 +130,16 @@ std::vector<fs::path> files_of_volume(const fs::path& path, const VolumeFormats&
   for (const VolumeFormat& format : formats.rows)
     if (format.matches(path)) return format.files != nullptr ? format.files(path) : std::vector{path};
   return {path};
+}
+
+VolumeFiles known_files_of_volume(const fs::path& path, const VolumeFormats& formats) {
+  for (const VolumeFormat& format : formats.rows)
+    if (format.hashes != nullptr && format.matches(path)) {
+      VolumeFiles known{.files = {}, .hashes = format.hashes(path)};
+      for (const auto& [file, hash] : known.hashes) known.files.push_back(file);
+      return known;
+    }
+  return {.files = files_of_volume(path, formats), .hashes = {}};
 }
 
 bool is_volume_address(const fs::path& path, const VolumeFormats& formats) {

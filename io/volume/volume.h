@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,6 +96,10 @@ struct VolumeFormat {
   std::function<std::optional<std::string>(const std::filesystem::path& path)> address_id = nullptr;
   /// Returns all files that `read` reads. Null: the file itself. Errors: as read_header.
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path& path)> files = nullptr;
+  /// Returns the hashes of these files where they lie in a temporary place and may be gone. Null: they stay.
+  std::function<std::map<std::filesystem::path, std::string>(const std::filesystem::path& path)> hashes = nullptr;
+  /// Returns the same format with limits on what is read before a header is. Null: `read_header` alone decides.
+  std::function<VolumeFormat(const VolumeLimits& limits)> within = nullptr;
 };
 
 /// The formats that are read, and the limits on their volumes.
@@ -110,6 +115,9 @@ enum class IrregularSlices : std::uint8_t { kReject, kResample };
 const VolumeFormats& volume_formats();
 /// The same, with another choice about irregular slices than to reject them.
 VolumeFormats volume_formats_with(IrregularSlices irregular);
+
+/// Returns the formats with these limits, which then also hold for unpacking archives.
+VolumeFormats formats_within(VolumeFormats formats, const VolumeLimits& limits);
 
 /// Reads an image as f32, in Hounsfield units.
 /// Errors: kInput names the file, what is wrong and what to do: missing, empty, truncated, damaged, of no known format,
@@ -141,6 +149,14 @@ FoundVolumes find_volumes(const std::filesystem::path& folder, const VolumeForma
 /// Returns the files that hold a volume; the path itself when its format is unknown. Errors: kInput.
 std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path,
                                                    const VolumeFormats& formats = volume_formats());
+
+/// The files that hold a volume with their hashes, by which a later call knows them again.
+struct VolumeFiles {
+  std::vector<std::filesystem::path> files;
+  std::map<std::filesystem::path, std::string> hashes;  // of those that may be gone later: files of an archive
+};
+/// Errors: kInput.
+VolumeFiles known_files_of_volume(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
 /// True for the address of a volume that is no file of its own: "study/#series=ct_77dddbdf335a".
 bool is_volume_address(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());

@@ -85,19 +85,25 @@ std::int64_t skip(PackedFile& file, char* piece, std::int64_t bytes) {
 template <class Body>
 void for_each_piece(const VolumeHeader& h, Body body) {
   const VoxelSource& s = h.source;
-  const std::int64_t bytes = h.info.voxel_bytes, width = voxel_type_bytes(s.type);
-  require_possible_bytes(s, bytes);
+  const std::int64_t width = voxel_type_bytes(s.type), step = width * s.interleaved;
+  const std::int64_t bytes = h.info.voxel_bytes < 0 ? -1 : h.info.voxel_bytes * s.interleaved;
+  require_possible_bytes(s, h.info.voxel_bytes);
   PackedFile file(s.file, s.packing, s.begin);
   const auto piece = std::make_unique<char[]>(kPieceBytes);
   const std::int64_t promised = bytes < 0 ? std::int64_t{1} << 61 : bytes + s.skip_bytes + s.rest_bytes;
   std::int64_t have = skip(file, piece.get(), s.skip_bytes);
   if (have < s.skip_bytes) throw too_short(s, have, promised);
+  const std::int64_t most = kPieceBytes / step * step;
   for (std::int64_t done = 0; done < bytes || bytes < 0;) {
-    const std::int64_t want = bytes < 0 ? kPieceBytes : std::min(bytes - done, kPieceBytes);
+    const std::int64_t want = bytes < 0 ? most : std::min(bytes - done, most);
     const std::int64_t got = file.read(piece.get(), want);
     have += got;
     if (got < want) throw too_short(s, have, promised);
-    body(done / width, piece.get(), got / width);
+    if (step > width)
+      for (std::int64_t i = 0; i < got / step; ++i)
+        std::memmove(piece.get() + i * width, piece.get() + i * step + s.which * width,
+                     static_cast<std::size_t>(width));
+    body(done / step, piece.get(), got / step);
     done += got;
   }
   if (file.is_plain()) return;
@@ -116,7 +122,9 @@ void refuse_non_finite(const BadVoxels& bad, const VolumeHeader& h) {
 
 void require_readable(const VolumeHeader& h) {
   if (h.info.readable) return;
-  const char* code = h.info.problem_code == kShearCode ? kShearCode : default_code(ErrorKind::kInput);
+  const char* code = h.info.problem_code == kShearCode       ? kShearCode
+                     : h.info.problem_code == kOtherChannels ? kOtherChannels
+                                                             : default_code(ErrorKind::kInput);
   throw Error(ErrorKind::kInput, code, "[input] " + h.source.named.string() + ": " + h.info.problem);
 }
 
@@ -229,7 +237,8 @@ void require_possible_bytes(const VoxelSource& s, std::int64_t voxel_bytes) {
   constexpr std::int64_t kMostDeflated = 1032;  // bytes per packed byte (zlib.net/zlib_tech.html)
   if (s.file != s.named) require_volume_file(s.file);
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(s.file));
-  const std::int64_t unpacked = voxel_bytes < 0 ? std::int64_t{1} << 60 : voxel_bytes + s.skip_bytes + s.rest_bytes;
+  const std::int64_t unpacked =
+      voxel_bytes < 0 ? std::int64_t{1} << 60 : voxel_bytes * s.interleaved + s.skip_bytes + s.rest_bytes;
   if (s.packing == Packing::kPlain) {
     if (size < unpacked + s.begin) throw too_short(s, size, unpacked + s.begin);
   } else if ((size - s.begin) < unpacked / kMostDeflated) {

@@ -26,6 +26,9 @@ std::int64_t voxel_type_bytes(VoxelType type);
 /// axes as they are.
 inline constexpr const char* kShearCode = "E_SHEAR";
 
+/// The code of a file that does not hold the channels of an address.
+inline constexpr const char* kOtherChannels = "E_SHAPE";
+
 struct VoxelSource {
   std::filesystem::path named;  // the volume's name, for messages
   std::filesystem::path file;   // holds the voxels
@@ -33,6 +36,7 @@ struct VoxelSource {
   std::int64_t begin = 0;       // bytes of the file before the packed stream, or before the first voxel when plain
   std::int64_t skip_bytes = 0;  // unpacked bytes of the stream before the first voxel
   std::int64_t rest_bytes = 0;  // unpacked bytes behind the last voxel that the header promises: further channels
+  std::int64_t interleaved = 1, which = 0;  // values of a voxel, one after the other, and which of them is read
   VoxelType type = VoxelType::kF32;
   bool big_endian = false;
   std::optional<double> slope;  // none: values are as stored

@@ -41,6 +41,7 @@ FileHashes file_hashes(const std::vector<HashedCase>& cases, const std::function
 }
 
 std::vector<std::string> keys_of(const HashedCase& item, const FileHashes& hashes) {
+  if (item.files.empty() && item.part.empty()) return {};  // nothing of it could be read
   if (item.files.empty()) return {item.part};
   std::vector<std::string> keys;
   for (const auto& file : item.files) {

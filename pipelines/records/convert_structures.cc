@@ -5,6 +5,7 @@
 #include "io/datasets/class_map.h"
 #include "io/dicom/structures.h"
 #include "io/structures/structure_labels.h"
+#include "io/volume/archive.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 
@@ -110,7 +111,7 @@ TaskReport convert_structures(const ConvertRequest& request) {
         "add the names to {classes}", "E_CLASS");
   StructureLabels made = read_structures_on(
       request.input, grid, choice.class_of_structure,
-      {.image = request.like.empty() ? ImageReference{} : image_reference(request.like), .limits = formats.limits});
+      {.image = request.like.empty() ? ImageReference{} : reference_of_image(request.like), .limits = formats.limits});
   if (!choice.unmatched.empty()) made.notes.push_back(choice.unmatched.text());
   count_voxels(made.volume, choice.classes);
   const bool small = choice.classes.rbegin()->first < 256;

@@ -1,6 +1,7 @@
 #include "pipelines/records/nnunet_source.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "io/datasets/annotated.h"
@@ -19,8 +20,9 @@ namespace fs = std::filesystem;
 /// Returns the channel of the images of a folder or an archive: the modality of its DICOM series, which their ids begin
 /// with; CT where files do not say it.
 std::string modality_of(const VolumeList& images, const ConvertRequest& request, Progress& progress) {
-  const bool in_archive =
-      std::ranges::any_of(images.volumes, [](const FoundVolume& image) { return image.id.starts_with("volume_"); });
+  const bool in_archive = std::ranges::any_of(images.volumes, [](const FoundVolume& image) {
+    return image.id.starts_with("volume_") || image.id.starts_with("archive_");
+  });
   if (images.files || in_archive) {
     progress.log("the channel is called CT; change channel_names in dataset.json for another modality");
     return "CT";
@@ -54,12 +56,11 @@ Dataset test_cases_of(const VolumeList& images, const ConvertRequest& request, P
                           const auto stem = channel_of_stem(image.id);
                           return stem.has_value() && stem->channel == 0;
                         });
-  const auto doubled = [&](const FoundVolume& one) {
-    return std::ranges::count(images.volumes, one.id, &FoundVolume::id) > 1;
-  };
+  std::map<std::string, std::size_t> count;
+  for (const FoundVolume& image : images.volumes) ++count[image.id];
   for (const FoundVolume& image : images.volumes) {
     const std::string id = suffixed ? channel_of_stem(image.id)->id : image.id;
-    if (doubled(image))
+    if (count[image.id] > 1)
       set.problems.push_back({shown_name(id), "E_DUPLICATE", "several files have this name; rename them"});
     else
       set.test.push_back({.id = id, .images = {image.path}, .label = {}});
@@ -107,14 +108,15 @@ SourceDataset read_nnunet_source(const ConvertRequest& request, const VolumeForm
     throw Error(ErrorKind::kUsage, "[usage] {classes} maps names of structures in a tree of DICOM studies, and " +
                                        request.input.string() + " is none; leave it out");
   if (!request.classes.empty()) {
-    SourceDataset found = read_studies(source, request.output, progress);
+    SourceDataset found = read_studies(source, request.output, formats, progress);
     say_coverage(found.dataset, progress);
     return found;
   }
   std::error_code error;
-  SourceDataset found = fs::exists(request.input / "dataset.json", error)
-                            ? with_ids(read_dataset(request.input), false, source, request.output, progress)
-                            : folder_of_volumes(request, source, formats, progress);
+  SourceDataset found =
+      fs::exists(request.input / "dataset.json", error)
+          ? with_ids(read_dataset(request.input, ids_in_errors(source)), false, source, request.output, progress)
+          : folder_of_volumes(request, source, formats, progress);
   if (request.keep_names && request.provenance == Provenance::kNone && !found.folders_of_names)
     throw Error(ErrorKind::kUsage,
                 "[usage] {keep-names} is for {provenance} and for trees of DICOM series: these cases have the names of "

@@ -18,7 +18,9 @@ namespace {
 /// Returns the number of files and one hash of the contents of all, in the order of the hashes: names do not count.
 Json source_content(const fs::path& source, const VolumeFormats& formats) {
   std::vector<std::string> hashes;
-  for (const fs::path& file : files_of_volume(source, formats)) hashes.push_back(file_hash(file));
+  const VolumeFiles known = known_files_of_volume(source, formats);
+  for (const fs::path& file : known.files)
+    hashes.push_back(known.hashes.contains(file) ? known.hashes.at(file) : file_hash(file));
   std::sort(hashes.begin(), hashes.end());
   ContentHash all;
   for (const std::string& hash : hashes) all.add(hash);

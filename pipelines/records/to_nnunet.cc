@@ -12,6 +12,7 @@
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
+#include "io/volume/archive.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/records/convert_volume.h"
 #include "pipelines/records/from_records.h"
@@ -84,14 +85,14 @@ class NnunetFolder {
   void finish(const std::vector<char>& converted) {
     Dataset set = source_;
     set.folder = request_.output, set.kind = "nnU-Net v2", set.file_ending = ".nii.gz";
-    const auto keep = [&](std::vector<Case>& cases, bool trains) {
-      std::erase_if(cases, [&](const Case& one) {
-        for (std::size_t i = 0; i < turns_.size(); ++i)
-          if (turns_[i].trains == trains && turns_[i].item->id == one.id) return converted[i] == 0;
-        return true;
-      });
+    // Turns are the training cases and then the test cases, both in the order of the set.
+    const auto keep = [&](std::vector<Case>& cases, std::size_t first) {
+      std::vector<Case> kept;
+      for (std::size_t i = 0; i < cases.size(); ++i)
+        if (converted[first + i] != 0) kept.push_back(std::move(cases[i]));
+      cases = std::move(kept);
     };
-    keep(set.training, true), keep(set.test, false);
+    keep(set.training, 0), keep(set.test, source_.training.size());
     folder_.begin("dataset.json", {"dataset.json"});
     write_dataset_json(set);
     folder_.commit("dataset.json", "");
@@ -118,7 +119,7 @@ class NnunetFolder {
       for (const Case& one : *cases) {
         for (const fs::path& image : one.images)
           if (!is_volume_address(image)) use.inputs.push_back(file_of_channel(image));
-        for (const fs::path& file : label_files(one)) use.inputs.push_back(file);
+        for (const fs::path& file : label_files(one)) use.inputs.push_back(containing_file(file));
       }
     return use;
   }

@@ -1,8 +1,13 @@
 #include "pipelines/tasks/volume_files.h"
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 #include <tuple>
+
+#include "io/files/content_hash.h"
+#include "io/volume/archive.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 
@@ -15,16 +20,44 @@ std::optional<std::string> volume_id(const fs::path& path, const VolumeFormats& 
 
 namespace {
 
-/// Returns ", but 2 archives; give one of them" for a folder that holds some; else empty.
-std::string archives_in(const fs::path& folder, const VolumeFormats& formats) {
-  std::size_t count = 0;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code unknown;
-    count += !it->is_directory(unknown) && is_volume_folder(it->path(), formats);
+/// Adds the volumes of the archives in a folder, one archive for each study, to those of its DICOM files. An archive
+/// that cannot be read stands for itself: reading it says why.
+void add_archived(const fs::path& folder, const VolumeFormats& formats, FoundVolumes& found) {
+  std::vector<std::string> left_out;
+  if (!found.left_out.empty()) left_out.push_back(found.left_out);
+  std::set<std::string> ids;  // an archive often lies beside what was unpacked from it
+  for (const FoundVolume& volume : found.volumes) ids.insert(volume.id);
+  std::size_t empty = 0, mixed = 0, doubled = 0;
+  const auto add = [&](std::size_t count, const std::string& what) {
+    if (count > 0) left_out.push_back(std::to_string(count) + (count == 1 ? " archive " : " archives ") + what);
+  };
+  for (const fs::path& archive : archives_below(folder)) {
+    if (!is_volume_folder(archive, formats)) continue;
+    FoundVolumes more;
+    try {
+      more = find_volumes(archive, formats);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kInput) throw;
+      std::error_code error;
+      const auto bytes = fs::file_size(archive, error);
+      found.volumes.push_back(
+          {"archive_" + (error || bytes == 0 ? "empty" : file_hash(archive).substr(0, 12)), archive});
+      continue;
+    }
+    empty += more.volumes.empty();
+    mixed += !more.volumes.empty() && !more.left_out.empty();
+    for (FoundVolume& volume : more.volumes) {
+      if (ids.insert(volume.id).second)
+        found.volumes.push_back(std::move(volume));
+      else
+        ++doubled;
+    }
   }
-  if (count == 0) return "";
-  return ", but " + std::to_string(count) + (count == 1 ? " archive; give it" : " archives; give one of them");
+  if (doubled > 0)
+    left_out.push_back(std::to_string(doubled) + (doubled == 1 ? " volume of an archive that is there twice"
+                                                               : " volumes of archives that are there twice"));
+  add(empty, "without a volume"), add(mixed, "with other files beside volumes");
+  found.left_out = joined(left_out, ", ");
 }
 
 }  // namespace
@@ -47,12 +80,14 @@ VolumeList list_volumes(const fs::path& folder, const VolumeFormats& formats) {
   if (error) throw Error(ErrorKind::kInput, "[" + folder.string() + "] cannot be read: " + error.message());
   if (list.volumes.empty()) {
     FoundVolumes found = find_volumes(folder, formats);
+    if (is_folder) add_archived(folder, formats, found);
     list = {.volumes = std::move(found.volumes), .left_out = std::move(found.left_out), .files = false};
   }
   if (list.volumes.empty())
     throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the " + (is_folder ? "folder" : "archive") +
-                                        " holds no " + volume_endings(formats) + " file and no DICOM series" +
-                                        archives_in(folder, formats));
+                                        " holds no " + volume_endings(formats) + " file, no DICOM series" +
+                                        (is_folder ? " and no archive of such" : "") +
+                                        (list.left_out.empty() ? "" : " (but " + list.left_out + ")"));
   std::ranges::sort(list.volumes, [](const FoundVolume& a, const FoundVolume& b) {
     return std::tie(a.id, a.path) < std::tie(b.id, b.path);
   });

@@ -22,12 +22,13 @@ std::optional<std::string> volume_id(const std::filesystem::path& path,
 struct VolumeList {
   std::vector<FoundVolume> volumes;
   std::string left_out;  // what lies beside series, "1 localizer"; may be empty
-  bool files = true;     // true: they are files, and series_beside() tells what else there is; false: DICOM series
+  bool files = true;     // true: they are files, and series_beside() tells what else there is; false: DICOM series, and
+                         // volumes of archives
 };
 
 /// Returns the volumes of a folder or an archive: its files or, when none is named like a volume, the DICOM series in
-/// it and the folders in it. Errors: kInput when the folder is missing or cannot be read; kNoCase when it holds no
-/// volume.
+/// it and the folders in it, and the volumes of the archives there. Errors: kInput when the folder is missing or cannot
+/// be read; kNoCase when it holds no volume.
 VolumeList list_volumes(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
 
 /// Returns "2 DICOM series beside volume files; name their own folder" where a folder holds both, of which only the

@@ -25,8 +25,8 @@ fs::path scratch_parent() {
 const std::vector<FuzzTarget>& fuzz_targets() {
   static const std::vector<FuzzTarget> all = [] {
     std::vector<FuzzTarget> list = text_targets();
-    for (auto* more :
-         {&box_targets, &media_targets, &volume_targets, &archive_targets, &record_targets, &folder_targets})
+    for (auto* more : {&box_targets, &media_targets, &volume_targets, &study_targets, &archive_targets, &record_targets,
+                       &folder_targets})
       for (const FuzzTarget& target : more()) list.push_back(target);
     return list;
   }();

@@ -23,6 +23,7 @@ std::vector<FuzzTarget> text_targets();     // JSON, TOML, YAML, Python's lists,
 std::vector<FuzzTarget> box_targets();      // COCO, VOC, KITTI, MOT
 std::vector<FuzzTarget> media_targets();    // safetensors, images, videos
 std::vector<FuzzTarget> volume_targets();   // NIfTI, NRRD, MetaImage, DICOM
+std::vector<FuzzTarget> study_targets();    // folders of DICOM files, channels of NRRD and MetaImage
 std::vector<FuzzTarget> archive_targets();  // zip and tar
 std::vector<FuzzTarget> record_targets();   // TFRecord files, tf.Example
 std::vector<FuzzTarget> folder_targets();   // manifests, locks, prepared cases, descriptions of checkpoints

@@ -98,7 +98,7 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
   p.reading.clip_stride = o.clip_stride.value_or(p.reading.clip_stride);
   const bool volumes = items == ItemKind::kVolume;
   const Dims asked = size_of_samples(o, spec, p.reading);
-  p.reading.formats.limits = o.volume_limits;
+  p.reading.formats = formats_within(p.reading.formats, o.volume_limits);
   const Dims own = spec.model->size != nullptr ? spec.model->size(spec.config) : Dims();
   if (!o.size.empty() && !own.empty() && o.size != own)
     throw Error(ErrorKind::kUsage, "[train] a " + spec.model_name() + " of these settings has the size " +

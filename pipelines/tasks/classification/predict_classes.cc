@@ -89,7 +89,7 @@ class ItemPrediction : public Prediction {
   ItemPrediction(PredictionBatch& batch, const ClassPredictionOptions& own, const ClassPreparation& preparation)
       : b_(batch), o_(batch.options), preparation_(preparation) {
     reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats, .kinds = own.kinds};
-    reading_.formats.limits = own.volume_limits;
+    reading_.formats = formats_within(reading_.formats, own.volume_limits);
     set_ = find_items(o_.input, reading_, labelled_);
     if (!labelled_ && labelled_parts(o_.input, own.kinds).any())
       b_.progress.warn(o_.input.string() +

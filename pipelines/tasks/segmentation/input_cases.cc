@@ -7,12 +7,25 @@
 #include "io/datasets/study_tree.h"
 #include "io/files/channel_address.h"
 #include "io/files/file_name.h"
+#include "io/volume/archive.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Returns the name that tells the channel of an image, without its ending: that of a file, or for a series and for a
+/// volume of an archive that of the folder or archive that holds it.
+std::string channel_name_of(const fs::path& path, const VolumeFormats& formats) {
+  if (!is_volume_address(path, formats)) {
+    const fs::path plain = path.has_filename() ? path : path.parent_path();
+    return is_archive_name(plain) ? archive_stem(plain)
+                                  : volume_stem(plain, formats).value_or(plain.filename().string());
+  }
+  const fs::path holder = path.parent_path();
+  return is_archive_name(holder) ? archive_stem(holder) : holder.filename().string();
+}
 
 /// Returns a file's name without its ending.
 std::string stem_of(const fs::path& path, const VolumeFormats& formats) {
@@ -42,10 +55,12 @@ InputCases cases_of_one_channel(const std::vector<fs::path>& images, const Volum
   std::set<std::string> firsts;  // with a file _0000
   for (const fs::path& path : images) {
     found.cases.push_back(case_of_image(path, formats));
-    if (const auto stem = channel_of_stem(stem_of(path, formats)); stem && stem->channel == 0) firsts.insert(stem->id);
+    if (const auto stem = channel_of_stem(channel_name_of(path, formats)); stem && stem->channel == 0)
+      firsts.insert(stem->id);
   }
-  for (const Case& item : found.cases)
-    if (const auto stem = channel_of_stem(item.id); stem && firsts.contains(stem->id)) ++found.further;
+  for (const fs::path& path : images)
+    if (const auto stem = channel_of_stem(channel_name_of(path, formats)))
+      found.further += stem->channel > 0 && firsts.contains(stem->id);
   return found;
 }
 
@@ -59,35 +74,48 @@ void add_whole(const fs::path& path, const std::vector<std::string>& channels, c
     found.cases.push_back(std::move(item));
     return;
   }
-  found.failures.push_back({item.id, "E_MISSING",
-                            "[predict] it is one volume, and the run reads the " + std::to_string(channels.size()) +
-                                " channels " + channels_text(channels) +
-                                "; give files named CASE_0000, CASE_0001, ... or 4-D NIfTI files"});
+  found.failures.push_back(
+      {item.id, "E_MISSING",
+       "[predict] it is one volume, and the run reads the " + std::to_string(channels.size()) + " channels " +
+           channels_text(channels) +
+           (is_nameless(path, formats) ? "; name the folders or archives with the series of each channel CASE_0000, "
+                                         "CASE_0001, ... in this order"
+                                       : "; give files named CASE_0000, CASE_0001, ... or 4-D files")});
 }
 
-/// The files of a case by the number of the channel; `any` is one of them.
+/// The images of a case by the number of the channel; `any` is one of them.
 struct Files {
   std::map<std::size_t, fs::path> by_channel;
   fs::path any;
+  bool doubled = false;
 };
 
-/// Returns the file of another channel beside a file, by its name.
-fs::path sibling(const fs::path& file, const std::string& id, std::size_t channel) {
+/// Returns the file, folder or archive of another channel beside that of an image, by its name.
+fs::path sibling(const fs::path& image, const std::string& id, std::size_t channel, const VolumeFormats& formats) {
+  const fs::path held = is_volume_address(image, formats) ? image.parent_path() : image;
+  const fs::path file = held.has_filename() ? held : held.parent_path();
   const std::string name = file.filename().string();
   return file.parent_path() / (id + channel_suffix(channel) + name.substr(id.size() + channel_suffix(0).size()));
 }
 
-void add_channels(const std::string& id, Files files, const std::vector<std::string>& channels, InputCases& found) {
+void add_channels(const std::string& id, const Files& files, const std::vector<std::string>& channels,
+                  const VolumeFormats& formats, InputCases& found) {
   Case item{.id = id, .images = {}, .label = {}};
+  const auto leave_out = [&](const char* code, const std::string& why) {
+    found.failures.push_back({id, code, "[predict] " + why});
+  };
+  if (files.doubled)
+    return leave_out("E_DUPLICATE",
+                     "several images are the same channel of it; keep one in each folder CASE_0000, ...");
   for (std::size_t c = 0; c < channels.size(); ++c) {
     const auto known = files.by_channel.find(c);
-    const fs::path path = known != files.by_channel.end() ? known->second : sibling(files.any, id, c);
+    const fs::path path = known != files.by_channel.end() ? known->second : sibling(files.any, id, c, formats);
     std::error_code error;
     if (known == files.by_channel.end() && !fs::exists(path, error)) {
-      found.failures.push_back({id, "E_MISSING",
-                                "[predict] the channel " + std::to_string(c) + " (" + shown_name(channels[c]) +
-                                    ") is missing; expected " + shown_name(path.filename().string())});
-      return;
+      const std::string expected =
+          found.nameless ? "a folder or archive CASE" + channel_suffix(c) : shown_name(path.filename().string());
+      return leave_out("E_MISSING", "the channel " + std::to_string(c) + " (" + shown_name(channels[c]) +
+                                        ") is missing; expected " + expected);
     }
     item.images.push_back(path);
   }
@@ -114,18 +142,19 @@ InputCases cases_of_images(const std::vector<fs::path>& images, const std::vecto
   std::map<std::string, Files> by_id;
   std::vector<std::string> order;
   for (const fs::path& path : images) {
-    const auto stem = channel_of_stem(stem_of(path, formats));
-    if (!stem || is_volume_address(path, formats)) {
+    const auto stem = channel_of_stem(channel_name_of(path, formats));
+    if (!stem) {
       add_whole(path, channels, formats, found);
     } else if (stem->channel >= channels.size()) {
       ++found.left_out;
     } else {
       if (!by_id.contains(stem->id)) order.push_back(stem->id);
       Files& files = by_id[stem->id];
-      files.by_channel.emplace(stem->channel, path), files.any = path;
+      files.doubled |= !files.by_channel.emplace(stem->channel, path).second;
+      files.any = path;
     }
   }
-  for (const std::string& id : order) add_channels(id, by_id[id], channels, found);
+  for (const std::string& id : order) add_channels(id, by_id[id], channels, formats, found);
   return found;
 }
 
@@ -154,12 +183,15 @@ CaseNames name_cases(InputCases& found, const DatasetSource& source, const fs::p
   return names;
 }
 
-std::vector<fs::path> files_of_case(const Case& item) {
-  std::vector<fs::path> files;
-  for (const fs::path& image : item.images)
-    for (const fs::path& file : files_of_volume(image))
-      if (std::ranges::find(files, file) == files.end()) files.push_back(file);
-  return files;
+VolumeFiles files_of_case(const Case& item, const VolumeFormats& formats) {
+  VolumeFiles all;
+  for (const fs::path& image : item.images) {
+    VolumeFiles known = known_files_of_volume(image, formats);
+    all.hashes.merge(known.hashes);
+    for (const fs::path& file : known.files)
+      if (std::ranges::find(all.files, file) == all.files.end()) all.files.push_back(file);
+  }
+  return all;
 }
 
 }  // namespace voxshard

@@ -1,5 +1,7 @@
 // The cases of `predict` from the images that were found: one image each, or with several channels one for each of
-// them, in files named as nnU-Net names them (CASE_0000, CASE_0001) or along the 4th axis of one file.
+// them, in files named as nnU-Net names them (CASE_0000, CASE_0001), in folders or archives of such names with a DICOM
+// series each, or along the 4th axis of one file. Which series of a study is which channel is told by these names
+// alone, as prepare has it: series of one scanner may be of one modality, and lie on grids of their own.
 //
 //   const InputCases found = cases_of_images({"a_0000.nii.gz", "a_0001.nii.gz", "b.nii.gz"}, {"CT", "PET"}, formats);
 //   found.cases[0].id                   // "a"; b is one 4-D file
@@ -18,7 +20,7 @@ namespace voxshard {
 
 struct InputCases {
   std::vector<Case> cases = {};            // in the order of the images; without labels
-  std::vector<CaseFailure> failures = {};  // E_MISSING: a channel is not there
+  std::vector<CaseFailure> failures = {};  // E_MISSING: a channel is not there; E_DUPLICATE: it is there twice
   std::size_t left_out = 0;                // files of channels that the model does not have
   std::size_t further = 0;                 // of one channel: cases that are named like further channels of others
   bool nameless = false;                   // the images have no file names: DICOM series, or volumes of an archive
@@ -40,6 +42,6 @@ CaseNames name_cases(InputCases& found, const DatasetSource& source, const std::
                      Progress& progress);
 
 /// Returns all files that hold a case, each once. Errors: kInput.
-std::vector<std::filesystem::path> files_of_case(const Case& item);
+VolumeFiles files_of_case(const Case& item, const VolumeFormats& formats);
 
 }  // namespace voxshard

@@ -60,7 +60,7 @@ class VolumePrediction : public Prediction {
     }
     take_cases(images);
     keep_wanted(cases_, {batch.run.trained_on, o_.held_out, batch.report.seen, batch.context.pool(), batch.progress},
-                [&](const Case& item) { return HashedCase{.name = item.id, .files = files_of_case(item)}; });
+                [&](const Case& item) { return hashed_case(item); });
   }
 
   PredictionWords words() const override { return {.inputs = "images", .one = "case "}; }
@@ -139,6 +139,17 @@ class VolumePrediction : public Prediction {
 
   void write_names() const {
     if (!names_.empty()) write_case_names(o_.output, names_);
+  }
+
+  /// Returns a case with the files that hold it; none where they cannot be told: predict() reports why.
+  HashedCase hashed_case(const Case& item) const {
+    VolumeFiles known;
+    try {
+      known = files_of_case(item, o_.formats);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kInput) throw;
+    }
+    return {.name = item.id, .files = known.files, .known = known.hashes};
   }
 
   /// Groups the images into cases; a case without one of its channels is left out.
@@ -232,7 +243,11 @@ class VolumePrediction : public Prediction {
         to_string(planned != b_.planned().fits.end() ? planned->second.partition : spec_.cut.mesh.partition);
     for (const fs::path& image : item.images)
       if (read_volume_info(image, o_.formats).warning.starts_with("W_RESAMPLED")) text += " resampled";
-    for (const fs::path& file : files_of_case(item)) text += " " + file_hash(file);
+    const VolumeFiles known = files_of_case(item, o_.formats);
+    for (const fs::path& file : known.files) {
+      const auto hash = known.hashes.find(file);
+      text += " " + (hash != known.hashes.end() ? hash->second : file_hash(file));
+    }
     return content_hash(text);
   }
 

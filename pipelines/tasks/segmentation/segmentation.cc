@@ -154,7 +154,7 @@ class Segmentation : public Task {
     return {.demo_cases = "12 volumes",
             .demo_test_cases = "4 volumes",
             .training_data = "Folder that voxshard prepare wrote",
-            .inputs = "An image, a folder of images, a DICOM file, series or folder of series, or a zip or tar of one",
+            .inputs = "An image, a DICOM file or series, a zip or tar of one, or a folder of such",
             .outputs = "Folder to write label maps to",
             .predicted = "predictions",
             .predictions = "Folder of predicted label maps, or one",
@@ -183,7 +183,8 @@ class Segmentation : public Task {
 
   bool info(const fs::path& path, const InfoOptions& options, InfoReport& report) const override {
     std::error_code error;
-    if (!fs::is_directory(path, error) || !(fs::exists(path / "dataset.json") || fs::is_empty(path, error)))
+    if (!fs::is_directory(path, error) || !(fs::exists(path / "dataset.json") || fs::is_empty(path, error) ||
+                                            holds_masks_by_subject(path)))  // which is refused with what to do
       return false;
     const Dataset set = read_any_dataset(path);
     FolderInfo folder{.path = path};
@@ -202,8 +203,7 @@ class Segmentation : public Task {
         .dataset = request.dataset, .deep = request.deep, .output = request.output, .csv = request.csv};
     const auto& reading = request.task.of<CheckReading>();
     o.source = reading.source, o.source.folder = request.dataset;
-    o.formats.limits = reading.limits;
-    o.formats.limits.memory_bytes = context.left_bytes();
+    o.formats = formats_within(o.formats, reading.limits, context.left_bytes());
     const CheckReport report = check_dataset(o, context);
     TaskReport result{
         .json = to_json(report), .text = to_text(report), .partial = !report.findings.empty(), .memory = report.memory};
@@ -225,7 +225,7 @@ class Segmentation : public Task {
     const bool oriented =
         std::any_of(given.begin(), given.end(), [](const GivenSetting& one) { return one.name == "orientation"; });
     if (o.convention == Convention::kNnunet && !oriented) o.orientation = "keep";  // nnU-Net does not reorient
-    o.formats.limits.memory_bytes = context.left_bytes();
+    o.formats = formats_within(o.formats, o.formats.limits, context.left_bytes());
     const PrepareReport report = prepare_dataset(o, context);
     return {.json = to_json(report),
             .text = to_text(report),
@@ -248,8 +248,7 @@ class Segmentation : public Task {
     PredictOptions o = options;
     const auto& reading = options.task.of<VolumeReading>();
     if (reading.irregular != IrregularSlices::kReject) o.formats = volume_formats_with(reading.irregular);
-    o.formats.limits = reading.limits;
-    o.formats.limits.memory_bytes = context.budget_bytes();
+    o.formats = formats_within(o.formats, reading.limits, context.budget_bytes());
     return predict_volumes(o, std::move(run), context);
   }
 

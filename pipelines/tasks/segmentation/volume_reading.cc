@@ -10,7 +10,7 @@ std::vector<Setting> limit_settings(VolumeLimits& limits) {
            &limits.most_voxels,
            {{1, 0x1p40}}},
           {"most-inflation",
-           "Bytes that one byte of a .gz may unpack to, asked of what unpacks to more than 1 GiB",
+           "Bytes that one byte of a .gz or of an archive may unpack to, asked of what unpacks to more than 1 GiB",
            group,
            &limits.most_inflation,
            {{1, 1e6}}}};
@@ -45,6 +45,11 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
                       "patients",
                       "", &o.keep_names});
   return settings;
+}
+
+VolumeFormats formats_within(const VolumeFormats& formats, VolumeLimits limits, std::int64_t memory_bytes) {
+  limits.memory_bytes = memory_bytes;
+  return formats_within(formats, limits);
 }
 
 }  // namespace voxshard

@@ -25,4 +25,7 @@ std::vector<Setting> limit_settings(VolumeLimits& limits);
 Setting irregular_setting(IrregularSlices& irregular);
 std::vector<Setting> prediction_settings(VolumeReading& reading);
 
+/// Returns the formats within these limits and that memory, which may be 0: no limit.
+VolumeFormats formats_within(const VolumeFormats& formats, VolumeLimits limits, std::int64_t memory_bytes);
+
 }  // namespace voxshard

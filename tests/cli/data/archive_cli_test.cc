@@ -28,12 +28,44 @@ class ArchiveCli : public TrainedCli {
   Folder scratch_{"archive"};
 };
 
-TEST_F(ArchiveCli, AFolderOfArchivesSaysThatOneOfThemIsToBeGiven) {
-  fs::create_directories(scratch_ / "many");
-  for (const char* name : {"many/a.zip", "many/b.zip"}) scratch_.write(name, archive_bytes("zip", planted_scan()));
-  for (const std::string& words :
-       {"info " + (scratch_ / "many"), "predict " + run() + " " + (scratch_ / "many") + " -o " + (scratch_ / "out")})
-    EXPECT_THAT(run_there(words).err, HasSubstr("no DICOM series, but 2 archives; give one of them")) << words;
+TEST_F(ArchiveCli, AFolderOfArchivesIsReadLikeATreeOfStudies) {
+  const std::vector<PlantedScan> scans = {{.series = "1.2.840.99.77.3"}, {.series = "1.2.840.99.77.4"}};
+  fs::create_directories(scratch_ / "zips/more");
+  const char* names[] = {"zips/a.zip", "zips/more/b.zip"};
+  for (std::size_t i = 0; i < 2; ++i) {
+    write_planted_scan(scratch_ / ("folders/" + std::to_string(i)), scans[i]);
+    scratch_.write(names[i], archive_bytes("zip", planted_scan(scans[i], true)));
+  }
+  const std::string zips = scratch_ / "zips";
+  const CommandResult listed = run_there("info " + zips + " --json");
+  ASSERT_EQ(listed.exit_code, 0) << listed.err;
+  EXPECT_EQ(listed.json().at("folders").at(0).at("images"), 2);
+  ASSERT_EQ(run_voxshard("predict " + run() + " " + (scratch_ / "folders") + " -o " + (scratch_ / "a")).exit_code, 0);
+  const CommandResult r = run_there("predict " + run() + " " + zips + " -o " + (scratch_ / "b"));
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  for (const char* name : {"/case_0001.nii.gz", "/case_0002.nii.gz"})
+    EXPECT_EQ(file_text((scratch_ / "b") + name), file_text((scratch_ / "a") + name)) << name;
+  expect_nobody_in(scratch_ / "b");
+
+  // An archive beside what was unpacked from it counts once.
+  write_planted_scan(zips + "/a", scans[0]);
+  const CommandResult beside = run_there("info " + zips + " --json");
+  ASSERT_EQ(beside.exit_code, 0) << beside.err;
+  EXPECT_EQ(beside.json().at("folders").at(0).at("images"), 2);
+  EXPECT_THAT(beside.out, HasSubstr("1 volume of an archive that is there twice"));
+  fs::remove_all(zips + "/a");
+
+  // One that cannot be read costs itself.
+  scratch_.write("zips/c.tar.xz", "no archive");
+  scratch_.write("zips/empty.zip", archive_bytes("zip", {{"notes.txt", "x"}}));
+  const CommandResult broken = run_there("info " + zips);
+  EXPECT_EQ(broken.exit_code, 8) << broken.err;
+  EXPECT_THAT(broken.out, HasSubstr("E_ARCHIVE"));
+  EXPECT_THAT(broken.out, HasSubstr("left out: 1 archive without a volume"));
+  const CommandResult rest = run_there("predict " + run() + " " + zips + " -o " + (scratch_ / "c"));
+  EXPECT_EQ(rest.exit_code, 8) << rest.err;
+  EXPECT_THAT(rest.out, HasSubstr("2 predicted"));
+  EXPECT_THAT(file_text(scratch_ / "c/quarantine.csv"), HasSubstr(",E_ARCHIVE,"));
 }
 
 TEST_F(ArchiveCli, AStudyIsListedConvertedAndPredictedAsFromItsFolder) {

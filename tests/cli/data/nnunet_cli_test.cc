@@ -152,5 +152,19 @@ TEST(NnunetCli, ADataSetIsConvertedWithItsProvenance) {
   EXPECT_FALSE(provenance.at("source").contains("path"));
 }
 
+TEST(NnunetCli, MasksOfEachSubjectAreNoClassesButAreNamedWithTheNextStep) {
+  Folder folder("masks");
+  for (const char* subject : {"s0001", "s0002"}) {
+    fs::create_directories(folder / ("data/" + std::string(subject) + "/segmentations"));
+    write_cube(folder / ("data/" + std::string(subject) + "/ct.nii"), [](auto x, auto, auto) { return x; });
+  }
+  for (const std::string& words :
+       {"info " + (folder / "data"), "prepare " + (folder / "data") + " -o " + (folder / "work")}) {
+    const CommandResult r = run_voxshard(words);
+    EXPECT_EQ(r.exit_code, 3) << words << r.out << r.err;
+    EXPECT_THAT(r.err, HasSubstr("make one label map of whole numbers of each subject's masks"));
+  }
+}
+
 }  // namespace
 }  // namespace voxshard

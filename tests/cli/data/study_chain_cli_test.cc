@@ -163,5 +163,62 @@ TEST_F(StudyChainCli, ATreeBecomesATrainingSetOfNnUNetUnderNumbers) {
       EXPECT_EQ(file_text(again + part + id + ".nii"), file_text(work_ + part + id + ".nii")) << part << id;
 }
 
+TEST_F(StudyChainCli, TheChainNeedsNoNetworkAndNamesNobodyInAnyOutputLogOrError) {
+  const std::string program = VOXSHARD_BINARY, map = " --classes " + (scratch_ / "map.toml"), out = scratch_ / "out",
+                    log = scratch_ / "log", zips = packed_tree();
+  fs::create_directories(out);
+  std::string script = "grep : /proc/self/net/dev | cut -d: -f1 >" + (scratch_ / "interfaces") + "\n";
+  const auto add = [&](const std::string& words, int exit_code) {
+    for (const char* form : {"", " --json"})
+      script += program + " " + words + form + "; test $? = " + std::to_string(exit_code) + " || echo FAILED " +
+                words.substr(0, 7) + form + "\n";
+  };
+  add("check " + tree_ + map + " -o " + out + "/checked --deep", 8);  // phantoms without air are odd
+  add("prepare " + tree_ + map + " -o " + out + "/work --resume", 0);
+  add("prepare " + zips + map + " -o " + out + "/packed --resume", 0);
+  script += program + " train " + out + "/work -o " + out +
+            "/run --steps 2 --base-filters 4 --depth 2 --crop 4x8x8 --fold all || echo FAILED train\n";
+  add("predict " + out + "/run " + tree_ + " -o " + out + "/pred", 0);
+  add("evaluate " + out + "/pred " + tree_ + map + " -o " + out + "/summary.json", 0);
+  add("convert " + tree_ + map + " -o " + out + "/set --to nnunet --provenance", 0);
+  // What is damaged is told without its name too.
+  const std::string broken = scratch_ / "broken";
+  fs::copy(tree_, broken, fs::copy_options::recursive);
+  fs::resize_file(broken + "/PLANTED_P0/PLANTED_CT/PLANTED_IM1", 400);
+  fs::remove(broken + "/PLANTED_P1/PLANTED_CT/PLANTED_IM2");
+  fs::resize_file(broken + "/PLANTED_P2/PLANTED_RS.dcm", 300);
+  add("check " + broken + map + " -o " + out + "/seen", 8);
+  add("prepare " + broken + map + " -o " + out + "/less --resume", 8);
+  add("predict " + out + "/run " + broken + " -o " + out + "/few", 8);
+  scratch_.write("chain.sh", script);
+  static_cast<void>(std::system(("unshare -n sh " + (scratch_ / "chain.sh") + " >" + log + " 2>&1").c_str()));
+  if (!fs::exists(scratch_ / "interfaces")) GTEST_SKIP() << "no right to make a network namespace";
+  EXPECT_THAT(file_text(scratch_ / "interfaces"), testing::MatchesRegex("[ ]*lo\n")) << "the namespace has a network";
+  const std::string text = file_text(log);
+  EXPECT_THAT(text, Not(HasSubstr("FAILED")));
+  EXPECT_THAT(text, HasSubstr("4 prepared"));
+  expect_nobody_there({.exit_code = 0, .out = text, .err = {}}, out);
+}
+
+TEST_F(StudyChainCli, ErrorsOfADataSetsOwnFileShowNoCaseWhereIdsAreMadeWithASecret) {
+  const std::string set = scratch_ / "named";
+  fs::create_directories(set + "/imagesTr");
+  for (const char* more : {R"(, "annotated": {"PLANTED_P1": ["a"]}})",                 // of a case that is not there
+                           R"(, "annotated": {"PLANTED_P1": [], "PLANTED_P1": []}})",  // twice
+                           R"(, "dataset": {"PLANTED_P1": {"images": ["PLANTED.nii"], "label": "x.nii"}}})"}) {
+    scratch_.write("named/dataset.json", R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "a": 1},
+                                            "numTraining": 1, "file_ending": ".nii")" +
+                                             std::string(more));
+    for (const std::string& words : {"prepare " + set + " -o " + work_, "check " + set + " -o " + (scratch_ / "seen"),
+                                     "convert " + set + " -o " + (scratch_ / "copy") + " --to nnunet"}) {
+      const CommandResult plain = run_voxshard(words), hidden = run_voxshard(words + " " + salt_);
+      EXPECT_NE(plain.exit_code, 0) << words;
+      EXPECT_EQ(hidden.exit_code, plain.exit_code) << words << hidden.err;
+      EXPECT_THAT(plain.out + plain.err, HasSubstr("PLANTED")) << "the error is one that names a case";
+      EXPECT_THAT(hidden.out + hidden.err, Not(HasSubstr("PLANTED"))) << words;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace voxshard

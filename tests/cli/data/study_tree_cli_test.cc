@@ -100,5 +100,40 @@ TEST_F(StudyTreeCli, PlainFoldersArePreparedAndCheckedToo) {
   EXPECT_THAT(half.err, HasSubstr("--images and --labels go together"));
 }
 
+TEST_F(StudyTreeCli, AnArchiveForEachStudyIsPreparedLikeItsFolder) {
+  ASSERT_EQ(run_voxshard(prepare("-q")).exit_code, 0);
+  const std::string zips = packed_tree(), again = scratch_ / "again";
+  const std::string words = "prepare " + zips + " -o " + again + " --classes " + (scratch_ / "map.toml");
+  const CommandResult r = run_voxshard(words + " --threads 4");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("4 prepared"));
+  for (const char* part : {"images", "labels", "foreground", "cases"})
+    for (const auto& file : fs::directory_iterator(work_ + "/" + part))
+      EXPECT_EQ(file_text(again + "/" + part + "/" + file.path().filename().string()), file_text(file.path()))
+          << file.path();
+  EXPECT_THAT(file_text(again + "/case_paths.json"), HasSubstr("PLANTED_P2.zip/#series=ct_"));
+  EXPECT_THAT(run_voxshard(words + " --resume").out, HasSubstr("0 prepared, 4 finished before"));
+  fs::remove_all(work_), fs::rename(again, work_);
+  expect_nobody(r);
+  EXPECT_EQ(run_voxshard("check " + zips + " --classes " + (scratch_ / "map.toml") + " -o " + (scratch_ / "checked") +
+                         " --deep --json")
+                .json()
+                .at("findings"),
+            run_voxshard("check " + tree_ + " --classes " + (scratch_ / "map.toml") + " -o " + (scratch_ / "seen") +
+                         " --deep --json")
+                .json()
+                .at("findings"));
+}
+
+TEST_F(StudyTreeCli, AnArchiveThatCannotBeReadCostsItsStudy) {
+  const std::string zips = packed_tree();
+  fs::resize_file(zips + "/PLANTED_P1.zip", fs::file_size(zips + "/PLANTED_P1.zip") / 2);
+  const CommandResult r = run_voxshard("prepare " + zips + " -o " + work_ + " --classes " + (scratch_ / "map.toml"));
+  EXPECT_EQ(r.exit_code, 8) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("3 prepared"));
+  EXPECT_THAT(file_text(work_ + "/quarantine.csv"), HasSubstr("E_ARCHIVE"));
+  expect_nobody(r);
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/run_voxshard.h"
+#include "tests/io/archive_files.h"
 #include "tests/io/study_files.h"
 
 namespace voxshard {
@@ -19,7 +20,7 @@ class StudyTreeScene : public testing::Test {
     for (int i = 0; i < 4; ++i) {
       const std::string uid = "1.2.840.4711." + std::to_string(i);
       StudySeries ct{.study = uid, .series = uid + ".4", .frame = uid + ".9", .slices = 4 + i};
-      ct.patient = "PLANTED^P" + std::to_string(i);
+      ct.patient = "PLANTED^P" + std::to_string(i), ct.institution = "Sanatorium PLANTED";
       const std::filesystem::path folder = std::filesystem::path(tree_) / ("PLANTED_P" + std::to_string(i));
       write_series(folder / "PLANTED_CT", ct, "PLANTED_IM");
       std::vector<Block> organs = {{1, "Leber", 2, 6, 1, 3}};
@@ -32,6 +33,19 @@ class StudyTreeScene : public testing::Test {
   }
   std::string prepare(const std::string& options = "") const {
     return "prepare " + tree_ + " -o " + work_ + " --classes " + (scratch_ / "map.toml") + " " + options;
+  }
+  /// Packs each study, under names of patients, into an archive; returns the folder of the archives.
+  std::string packed_tree() const {
+    const std::string zips = scratch_ / "zips";
+    std::filesystem::create_directories(zips);
+    for (int i = 0; i < 4; ++i) {
+      std::vector<PackedEntry> entries;
+      for (const auto& file : std::filesystem::recursive_directory_iterator(patient_folder(i)))
+        if (file.is_regular_file())
+          entries.push_back({std::filesystem::relative(file.path(), tree_).string(), file_text(file.path())});
+      scratch_.write("zips/PLANTED_P" + std::to_string(i) + ".zip", archive_bytes("zip", entries));
+    }
+    return zips;
   }
   std::string patient_folder(int i) const { return tree_ + "/PLANTED_P" + std::to_string(i); }
   /// Returns all that a command printed, and all that is in the work folder but the file of its owner.

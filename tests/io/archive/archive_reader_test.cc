@@ -27,12 +27,13 @@ std::vector<std::string> names_in(const fs::path& path, const ArchiveLimits& lim
   return names;
 }
 
-void expect_refused(const fs::path& path, const std::string& piece, const ArchiveLimits& limits = {}) {
+void expect_refused(const fs::path& path, const std::string& piece, const ArchiveLimits& limits = {},
+                    const char* code = "E_ARCHIVE") {
   try {
     names_in(path, limits);
     ADD_FAILURE() << path << " was read to its end; expected: " << piece;
   } catch (const Error& e) {
-    EXPECT_STREQ(e.code(), "E_ARCHIVE");
+    EXPECT_STREQ(e.code(), code);
     EXPECT_THAT(e.what(), HasSubstr(piece));
   }
 }
@@ -110,12 +111,12 @@ TEST(ArchiveReader, HoldsItsLimits) {
   EXPECT_EQ(names_in(path).size(), 3u);
   expect_refused(path, "more than 2 entries", {.most_entries = 2});
   expect_refused(path, "unpacks to more than 1.00 KiB", {.most_bytes = 1024});
-  expect_refused(path, "more than 10 times its size", {.most_inflation = 10, .free_bytes = 1024});
+  expect_refused(path, "more than 10 times its size", {.most_inflation = 10, .free_bytes = 1024}, "E_SIZE");
   expect_refused(path, "a name of 2 bytes", {.most_name_bytes = 1});
   for (const char* kind : {"tar.gz", "tar.xz"}) {
     write_bytes(path, archive_bytes(kind, {{".hidden", std::string(1'000'000, 'a')}, {"1", "b"}}));
     EXPECT_EQ(names_in(path).size(), 1u);
-    expect_refused(path, "more than 10 times its size", {.most_inflation = 10, .free_bytes = 1024});
+    expect_refused(path, "more than 10 times its size", {.most_inflation = 10, .free_bytes = 1024}, "E_SIZE");
     expect_refused(path, "unpacks to more than 1.00 KiB", {.most_bytes = 1024});
   }
   write_bytes(path, gzipped(archive_bytes("tar.gz", {{"1", "x"}}), dir.path()));
@@ -124,6 +125,54 @@ TEST(ArchiveReader, HoldsItsLimits) {
   expect_refused(path, "no zip or tar archive");
   write_bytes(path, "");
   expect_refused(path, "no zip or tar archive");
+}
+
+/// Returns an .xz file whose header asks for a dictionary of another size: its code is in the header of the first block
+/// (The .xz File Format 1.1.0, 3.1 and 5.3.1), which ends with a checksum.
+std::string with_dictionary(std::string xz, char code) {
+  constexpr std::size_t kBlock = 12, kBytes = 8;  // behind the stream's header; without the checksum
+  EXPECT_EQ(xz.substr(kBlock, 4), std::string("\x02\x00\x21\x01", 4)) << "one filter, LZMA2, without sizes";
+  xz[kBlock + 4] = code;
+  const auto sum =
+      static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(&xz[kBlock]), static_cast<uInt>(kBytes)));
+  std::memcpy(&xz[kBlock + kBytes], &sum, sizeof sum);
+  return xz;
+}
+
+TEST(ArchiveReader, ADecoderTakesNoMoreMemoryThanItMay) {
+  ScratchFolder dir;
+  const fs::path path = dir.path() / "a.tar.xz";
+  const std::string bytes = archive_bytes("tar.xz", {{"1", "one"}});
+  constexpr char k64MiB = 28, k128MiB = 30, k512MiB = 34;
+  write_bytes(path, with_dictionary(bytes, k64MiB));
+  EXPECT_THAT(names_in(path), ElementsAre("1")) << "as xz -9 packs";
+  EXPECT_GE(unpacking_bytes(path), 65 << 20);
+  EXPECT_LE(unpacking_bytes(path), 128 << 20);
+  for (const char code : {k128MiB, k512MiB}) {
+    write_bytes(path, with_dictionary(bytes, code));
+    expect_refused(path, "of memory to unpack, more than the 96.00 MiB that its decoder may take");
+  }
+  write_bytes(path, bytes);
+  EXPECT_THAT(names_in(path), ElementsAre("1"));
+  expect_refused(path, "more than the 4.00 MiB", {.most_decoder_bytes = 4 << 20});
+  write_bytes(path, bytes.substr(0, bytes.size() - 1) + "?");
+  expect_refused(path, "cut or damaged");
+}
+
+TEST(ArchiveReader, FilesOfAZipArePackedInWaysWhoseMemoryIsBounded) {
+  ScratchFolder dir;
+  const fs::path path = dir.path() / "a.zip";
+  std::string bytes = archive_bytes("zip", {{"1", std::string(1000, 'a')}});
+  const auto set_method = [&](char method) {  // at byte 8 of the local header and 10 of the central one
+    bytes[bytes.find("PK\3\4") + 8] = method, bytes[bytes.find("PK\1\2") + 10] = method;
+    write_bytes(path, bytes);
+  };
+  set_method(8);
+  EXPECT_THAT(names_in(path), ElementsAre("1"));
+  for (const char method : {char{14}, char{95}, char{98}}) {  // LZMA, XZ, PPMd
+    set_method(method);
+    expect_refused(path, "whose memory has no bound");
+  }
 }
 
 TEST(UnpackedArchive, FilesHaveNumbersForNames) {

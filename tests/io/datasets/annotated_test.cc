@@ -45,5 +45,18 @@ TEST(Annotated, UnknownCasesClassesAndFormsAreRefused) {
   }
 }
 
+TEST(Annotated, ACaseOfHiddenNameIsNotNamed) {
+  ScratchFolder dir;
+  write_dataset(dir, R"({"MEIER": ["liver"]})");
+  expect_error(ErrorKind::kInput, "MEIER", [&] { read_dataset(dir.path()); });
+  try {
+    read_dataset(dir.path(), IdsInErrors::kHidden);
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("annotated classes of a case which it does not have"));
+    EXPECT_THAT(e.what(), testing::Not(testing::HasSubstr("MEIER")));
+  }
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -108,6 +108,15 @@ TEST(Dataset, WhatIsNoDataSetIsRefusedWithTheReason) {
   refused(kV2, ErrorKind::kNoCase, "case a: image");
 }
 
+TEST(Dataset, MasksOfEachSubjectAreNamedAsWhatTheyAreWithTheNextStep) {
+  ScratchFolder dir;
+  write_bytes(dir.path() / "s0001/ct.nii.gz", ""), write_bytes(dir.path() / "s0001/segmentations/liver.nii.gz", "");
+  EXPECT_TRUE(holds_masks_by_subject(dir.path()));
+  EXPECT_FALSE(holds_masks_by_subject(dir.path() / "s0001"));
+  expect_error(ErrorKind::kInput, "make one label map of whole numbers of each subject's masks",
+               [&] { read_dataset(dir.path()); });
+}
+
 TEST(Dataset, FoldersOfNnUNetThatLackOnlyTheirDescriptionGetOneToWrite) {
   ScratchFolder dir;
   write_bytes(dir.path() / "imagesTr" / "a_0000.nii.gz", "");

@@ -78,6 +78,27 @@ TEST(Dataset, NamesThatSteerAScreenAreRefusedAndItsOwnIsSpelledOut) {
   EXPECT_EQ(read_dataset(dir.path()).name, "a\\x1b[2Jb\\x0a");
 }
 
+TEST(Dataset, ErrorsShowNoNameOfACaseThatIsHidden) {
+  const std::string broken[] = {
+      kHead + kLabels + ",\n \"annotated\": {\"MEIER_ANNA\" [\"liver\"]}}",    // no JSON
+      kHead + kLabels + ",\n \"annotated\": {\"MEIER\": [], \"MEIER\": []}}",  // a name twice
+      kHead + kLabels +
+          ", \"dataset\": {\"MEIER\": {\"images\": [\"MEIER.nii\"], \"label\": \"MEIER.nii\"}}}"};  // missing
+  for (const std::string& text : broken) {
+    const DatasetFolder dir(text);
+    expect_error(&text == &broken[2] ? ErrorKind::kNoCase : ErrorKind::kInput,
+                 &text == &broken[0] ? "is not valid JSON" : "MEIER", [&] { read_dataset(dir.path()); });
+    try {
+      read_dataset(dir.path(), IdsInErrors::kHidden);
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_THAT(e.what(), testing::Not(HasSubstr("MEIER")));
+      EXPECT_THAT(e.what(), testing::AnyOf(HasSubstr("in line 2; look there"), HasSubstr("has a name twice"),
+                                           HasSubstr("the first of 1: its code is E_MISSING")));
+    }
+  }
+}
+
 TEST(Dataset, TheBackgroundIsZeroAndIgnoreIsWrittenSo) {
   const DatasetFolder turned(kHead + R"("labels": {"background": 1, "a": 0}})");
   expect_error(ErrorKind::kInput, "gives the background the number 1", [&] { read_dataset(turned.path()); });

@@ -2,6 +2,8 @@
 #include "io/datasets/study_tree.h"
 
 #include "io/datasets/case_label.h"
+#include "io/volume/archive.h"
+#include "tests/io/archive_files.h"
 #include "tests/io/study_files.h"
 #include "tests/io/test_files.h"
 
@@ -172,6 +174,49 @@ TEST(StudyTree, TheMemoryOfLabelsCountsTheVoxelsOfASegmentationOnAFinerGrid) {
   const VolumeInfo label = read_label_info(item, read_volume_info(item.images[0]));
   EXPECT_EQ(label.geometry.size[0], 8);
   EXPECT_GE(label.extra_bytes, 4 * 64 * 64 * 16) << "as f32, beside the label map on the image";
+}
+
+/// Packs all files below a folder.
+std::string packed(const fs::path& folder) {
+  std::vector<PackedEntry> entries;
+  for (const auto& file : fs::recursive_directory_iterator(folder))
+    if (file.is_regular_file()) entries.push_back({file.path().lexically_relative(folder), read_bytes(file.path())});
+  return archive_bytes("zip", entries);
+}
+
+TEST(StudyTree, StudiesInArchivesAreThoseOfTheirFolders) {
+  ScratchFolder dir;
+  for (int i = 0; i < 20; ++i) {  // more than stay unpacked
+    const std::string uid = "1.2." + std::to_string(i + 5), name = "MEIER_" + std::to_string(i);
+    const StudySeries ct{.study = uid, .series = uid + ".4", .frame = uid + ".9", .slices = 3 + i % 2};
+    write_series(dir.path() / "folders" / name / "ct", ct);
+    write_structure_set(dir.path() / "folders" / name / "rs.dcm", ct, {{4, "LEBER", 2, 6, 1, 3}});
+    write_segmentation(dir.path() / "folders" / name / "seg.dcm", ct, {{1, "milz", 0, i % 4, 0, 1}});
+    write_bytes(dir.path() / "archives" / (name + ".zip"), packed(dir.path() / "folders" / name));
+  }
+  write_bytes(dir.path() / "archives/broken.zip", "no archive");
+  StudyTree folders = read_study_tree(dir.path() / "folders", two_classes());
+  StudyTree archives = read_study_tree(dir.path() / "archives", two_classes());
+  ASSERT_EQ(archives.dataset.problems.size(), 1u);
+  EXPECT_EQ(archives.dataset.problems[0].code, "E_ARCHIVE");
+  EXPECT_THAT(archives.dataset.problems[0].reason, Not(HasSubstr("broken")));
+  const auto by_id = [](const Case& a, const Case& b) { return a.id < b.id; };
+  std::ranges::sort(folders.dataset.training, by_id), std::ranges::sort(archives.dataset.training, by_id);
+  ASSERT_EQ(case_ids(archives.dataset.training), case_ids(folders.dataset.training));
+  for (std::size_t i = 0; i < 20; ++i) {
+    const Case &one = archives.dataset.training[i], &other = folders.dataset.training[i];
+    EXPECT_EQ(one.annotated, other.annotated);
+    ASSERT_EQ(one.structures.size(), 2u);
+    for (const ClassedStructures& labels : one.structures)
+      EXPECT_EQ(containing_file(labels.file).extension(), ".zip") << labels.file;
+    const VolumeInfo image = read_volume_info(one.images[0]);
+    EXPECT_GT(read_label_info(one, image).file_bytes, 0);
+    EXPECT_EQ(read_label_info(one, image).file_bytes, read_label_info(other, image).file_bytes);
+    for (const int label : {1, 2}) EXPECT_EQ(voxels_of_class(one, label), voxels_of_class(other, label));
+    EXPECT_EQ(voxels_of_class(one, 1), 2 * 16);
+  }
+  name_by_folders(archives.dataset);
+  EXPECT_EQ(archives.dataset.training[0].id, "MEIER_0");
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // An archive of a study is read like its folder.
 #include "io/volume/archive.h"
 
+#include <set>
+
+#include "io/files/content_hash.h"
 #include "tests/io/archive_files.h"
 #include "tests/io/dicom_files.h"
 #include "tests/io/test_files.h"
@@ -87,6 +90,58 @@ TEST_F(ArchivedVolume, FilesOfVolumesHaveTheHashOfTheirContentForAnId) {
   EXPECT_EQ(read_label(found.volumes[1].path).voxels.as<std::int32_t>()[0], 8);
   EXPECT_THAT(found.volumes[0].id, testing::MatchesRegex("volume_[0-9a-f]{12}"));
   EXPECT_EQ(volume_stem(found.volumes[0].path), found.volumes[0].id);
+}
+
+/// Writes a .tar.zst of one file with so many zeros, in pieces, and of one volume.
+void write_zeros(const fs::path& path, std::int64_t zeros, const std::string& volume) {
+  archive* out = archive_write_new();
+  archive_write_set_format_pax_restricted(out), archive_write_add_filter_zstd(out);
+  ASSERT_EQ(archive_write_open_filename(out, path.c_str()), ARCHIVE_OK);
+  const auto add = [&](const char* name, std::int64_t bytes, const std::string& piece) {
+    archive_entry* entry = archive_entry_new();
+    archive_entry_set_pathname(entry, name), archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644), archive_entry_set_size(entry, bytes);
+    EXPECT_EQ(archive_write_header(out, entry), ARCHIVE_OK);
+    for (std::int64_t done = 0; done < bytes; done += std::ssize(piece))
+      archive_write_data(out, piece.data(), piece.size());
+    archive_entry_free(entry);
+  };
+  add("zeros", zeros, std::string(1 << 20, '\0')), add("a.nii", std::ssize(volume), volume);
+  archive_write_close(out), archive_write_free(out);
+}
+
+TEST_F(ArchivedVolume, TheBoundOfInflationIsTheOneOfVolumes) {
+  const fs::path path = dir_.path() / "zeros.tar.zst";
+  write_zeros(path, kFreeInflationBytes + (1 << 20), nifti_bytes({}, {1, 2, 3, 4, 5, 6, 7, 8}));
+  try {
+    find_volumes(path);
+    ADD_FAILURE() << "is read";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.code(), "E_SIZE");
+    EXPECT_THAT(e.what(),
+                HasSubstr("more than 250 times its size; is it what it should be? Then raise most-inflation"));
+  }
+  const VolumeFormats more = formats_within(volume_formats(), {.most_inflation = 1e6});
+  EXPECT_EQ(read_image(path, more).voxels.as<float>()[3], 4);
+  EXPECT_GE(read_volume_info(path, more).extra_bytes, 128 << 20) << "the window of zstd is planned";
+  EXPECT_EQ(more.limits.most_inflation, 1e6);
+}
+
+TEST_F(ArchivedVolume, ItsFilesAreKnownByTheHashesOfTheirContents) {
+  const std::vector<PackedEntry> entries = slices("Miller/ct");
+  for (const PackedEntry& entry : entries) write_bytes(dir_.path() / entry.name, entry.bytes);
+  std::multiset<std::string> of_folder, of_archive;
+  for (const fs::path& file : files_of_volume(dir_.path() / "Miller")) of_folder.insert(file_hash(file));
+  EXPECT_TRUE(known_files_of_volume(dir_.path() / "Miller").hashes.empty()) << "they stay where they are";
+  const VolumeFiles known = known_files_of_volume(packed(entries));
+  for (const fs::path& file : known.files) of_archive.insert(known.hashes.at(file));
+  EXPECT_EQ(of_archive, of_folder);
+}
+
+TEST_F(ArchivedVolume, ArchivesOfAFolderAreFoundInTheFoldersInItToo) {
+  for (const char* name : {"b.zip", "in/a.TAR.GZ", "in/.hidden.zip", ".hidden/c.zip", "notes.gz"})
+    write_bytes(dir_.path() / name, "x");
+  EXPECT_THAT(archives_below(dir_.path()), ElementsAre(dir_.path() / "b.zip", dir_.path() / "in/a.TAR.GZ"));
 }
 
 TEST_F(ArchivedVolume, ErrorsNameTheArchiveAndNoFileInIt) {

@@ -147,20 +147,38 @@ TEST(InputCases, FilesAreGroupedByTheirStems) {
                                                     "x/b_0000.nrrd",   "x/c_0001.nii",    "x/d.nii",
                                                     "x/e.nrrd",        "x/a_0002.nii.gz"};
   const InputCases two = cases_of_images(files, {"CT", "PET"}, volume_formats());
-  EXPECT_THAT(ids(two), ElementsAre("d", "a", "b"));
-  EXPECT_THAT(two.cases[1].images, ElementsAre("x/a_0000.nii.gz", "x/a_0001.nii.gz"));
-  EXPECT_THAT(two.cases[2].images, ElementsAre("x/b_0000.nrrd", "x/b_0001.nii"));
+  EXPECT_THAT(ids(two), ElementsAre("d", "e", "a", "b"));
+  EXPECT_THAT(two.cases[2].images, ElementsAre("x/a_0000.nii.gz", "x/a_0001.nii.gz"));
+  EXPECT_THAT(two.cases[3].images, ElementsAre("x/b_0000.nrrd", "x/b_0001.nii"));
   EXPECT_THAT(two.cases[0].images, ElementsAre("x/d.nii#channel=0of2", "x/d.nii#channel=1of2"));
   EXPECT_EQ(two.left_out, 1u);
-  ASSERT_EQ(two.failures.size(), 2u);
-  EXPECT_EQ(two.failures[0].id, "e");
-  EXPECT_EQ(two.failures[1].id, "c");
-  EXPECT_EQ(two.failures[1].code, "E_MISSING");
+  ASSERT_EQ(two.failures.size(), 1u);
+  EXPECT_EQ(two.failures[0].id, "c");
+  EXPECT_EQ(two.failures[0].code, "E_MISSING");
   const InputCases one = cases_of_images(files, {"CT"}, volume_formats());
   EXPECT_EQ(one.cases.size(), files.size()) << "one channel: each file is a case";
   EXPECT_EQ(one.cases[0].id, "a");
   EXPECT_EQ(one.cases[1].id, "a_0001");
   EXPECT_EQ(one.further, 3u) << "a_0001, a_0002 and b_0001";
+}
+
+TEST(InputCases, SeriesAreGroupedByTheNamesOfTheirFoldersAndArchives) {
+  const std::vector<std::filesystem::path> images = {
+      "x/a_0001/#series=pt_1", "x/a_0000/#series=ct_1", "x/b_0000.zip/#series=ct_2", "x/b_0001.tar.gz/#volume=volume_2",
+      "x/c_0000/#series=ct_3", "x/d_0000/#series=ct_4", "x/d_0000/#series=ct_5",     "x/study/#series=ct_6",
+      "x/e_0007/#series=ct_7"};
+  const InputCases two = cases_of_images(images, {"CT", "PET"}, volume_formats());
+  ASSERT_EQ(two.cases.size(), 2u);
+  EXPECT_TRUE(two.nameless);
+  EXPECT_THAT(two.cases[0].images, ElementsAre("x/a_0000/#series=ct_1", "x/a_0001/#series=pt_1"));
+  EXPECT_THAT(two.cases[1].images, ElementsAre("x/b_0000.zip/#series=ct_2", "x/b_0001.tar.gz/#volume=volume_2"));
+  EXPECT_EQ(two.left_out, 1u) << "e_0007";
+  ASSERT_EQ(two.failures.size(), 3u);
+  EXPECT_EQ(two.failures[0].id, "ct_6");
+  EXPECT_THAT(two.failures[0].message, HasSubstr("name the folders or archives"));
+  EXPECT_EQ(two.failures[1].code, "E_MISSING");
+  EXPECT_THAT(two.failures[1].message, HasSubstr("expected a folder or archive CASE_0001"));
+  EXPECT_EQ(two.failures[2].code, "E_DUPLICATE");
 }
 
 }  // namespace

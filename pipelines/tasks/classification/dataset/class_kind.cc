@@ -8,6 +8,7 @@
 
 #include "io/boxes/box_format.h"
 #include "io/datasets/class_list.h"
+#include "io/datasets/dataset.h"
 #include "io/files/file_name.h"
 #include "io/video/stream.h"
 #include "libcore/base/plain_text.h"
@@ -192,7 +193,7 @@ bool is_other_set(const fs::path& folder) {
   std::error_code error;
   for (const char* other : kOthers)
     if (fs::exists(folder / other, error)) return true;
-  return is_like_boxes(folder);
+  return holds_masks_by_subject(folder) || is_like_boxes(folder);
 }
 
 ClassKinds recognised_kinds(const ClassKinds& kinds) {

@@ -63,9 +63,11 @@ std::string hash_of(const Volume& volume) {
 }
 
 /// Hashes the files of a volume: header and voxels of a pair, else the single file.
-std::string hash_of_files(const fs::path& path) {
+std::string hash_of_files(const fs::path& path, const VolumeFormats& formats) {
   ContentHash hash;
-  for (const fs::path& file : files_of_volume(path)) hash.add(file_hash(file));
+  const VolumeFiles known = known_files_of_volume(path, formats);
+  for (const fs::path& file : known.files)
+    hash.add(known.hashes.contains(file) ? known.hashes.at(file) : file_hash(file));
   return hash.text();
 }
 
@@ -166,7 +168,7 @@ CaseFacts read_case_facts(const Case& item, const FactOptions& options) {
     facts.images.push_back(*grid);
     in_case_boundary(item.id, facts.problems, [&] {
       if (!options.deep) {
-        facts.image_hashes.push_back(hiding_paths(item, [&] { return hash_of_files(path); }));
+        facts.image_hashes.push_back(hiding_paths(item, [&] { return hash_of_files(path, options.formats); }));
         return;
       }
       const Volume image = hiding_paths(item, [&] { return read_image(path, options.formats); });

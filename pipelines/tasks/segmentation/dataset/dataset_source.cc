@@ -5,8 +5,10 @@
 #include <system_error>
 
 #include "io/datasets/class_map.h"
+#include "io/datasets/study_files.h"
 #include "io/datasets/study_tree.h"
 #include "io/dicom/dicom_series.h"
+#include "io/volume/archive.h"
 #include "pipelines/settings/word_list.h"
 #include "pipelines/tasks/segmentation/dataset/label_values.h"
 #include "pipelines/tasks/segmentation/dataset/plain_folders.h"
@@ -61,14 +63,14 @@ std::string structures_text(const StudyTree& tree) {
   return text + (counts.size() > kMostShown ? " and others" : "");
 }
 
-Dataset read_tree(const DatasetSource& source, Progress& progress) {
+Dataset read_tree(const DatasetSource& source, const VolumeFormats& formats, Progress& progress) {
   if (source.classes.empty())
     refuse(
         "a tree of DICOM studies needs {classes} map.toml, which maps names of structures to classes, such as "
         "[[class]] "
         "name = \"liver\" aliases = [\"Liver\", \"Leber\"]; " +
-        structures_text(read_study_tree(source.folder, {})));
-  StudyTree tree = read_study_tree(source.folder, read_class_map(source.classes));
+        structures_text(read_study_tree(source.folder, {}, formats.limits)));
+  StudyTree tree = read_study_tree(source.folder, read_class_map(source.classes), formats.limits);
   if (source.keep_names) name_by_folders(tree.dataset);
   if (!tree.unmatched.empty()) progress.warn(tree.unmatched.text());
   if (const std::string text = left_out_text(tree); !text.empty()) progress.log("left out: " + text);
@@ -133,16 +135,22 @@ SourceDataset with_ids(Dataset dataset, bool folders_of_names, const DatasetSour
   return found;
 }
 
-bool is_study_tree(const fs::path& folder) { return !has_dataset_file(folder) && holds_dicom(folder); }
+bool is_study_tree(const fs::path& folder) {
+  std::error_code error;  // nnU-Net's folders without their dataset.json are none
+  return !has_dataset_file(folder) &&
+         (holds_dicom(folder) || (!fs::exists(folder / "imagesTr", error) && may_hold_studies(folder)));
+}
 
 bool holds_structures(const fs::path& folder) {
   std::error_code error;
   return fs::is_directory(folder, error) && is_study_tree(folder) &&
-         !find_dicom_series(folder)->structure_files.empty();
+         (!find_dicom_series(folder)->structure_files.empty() ||
+          (!archives_below(folder).empty() && !find_studies(folder).labels.empty()));
 }
 
-SourceDataset read_studies(const DatasetSource& source, const fs::path& work, Progress& progress) {
-  return with_ids(read_tree(source, progress), true, source, work, progress);
+SourceDataset read_studies(const DatasetSource& source, const fs::path& work, const VolumeFormats& formats,
+                           Progress& progress) {
+  return with_ids(read_tree(source, formats, progress), true, source, work, progress);
 }
 
 SourceDataset read_dataset_source(const DatasetSource& source, const fs::path& work, const VolumeFormats& formats,
@@ -150,9 +158,14 @@ SourceDataset read_dataset_source(const DatasetSource& source, const fs::path& w
   require_complete(source);
   Progress& progress = context.progress();
   const bool plain = !source.images.empty();
-  if (!plain && is_study_tree(source.folder)) return read_studies(source, work, progress);
-  return with_ids(plain ? read_plain_folders(source, formats, context, gate) : read_any_dataset(source.folder), plain,
-                  source, work, progress);
+  if (!plain && is_study_tree(source.folder)) return read_studies(source, work, formats, progress);
+  return with_ids(plain ? read_plain_folders(source, formats, context, gate)
+                        : read_any_dataset(source.folder, ids_in_errors(source)),
+                  plain, source, work, progress);
+}
+
+IdsInErrors ids_in_errors(const DatasetSource& source) {
+  return source.id_salt.empty() ? IdsInErrors::kShown : IdsInErrors::kHidden;
 }
 
 std::optional<Secret> secret_for_ids(const fs::path& id_salt, Progress& progress) {

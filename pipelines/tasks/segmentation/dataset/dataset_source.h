@@ -54,7 +54,7 @@ SourceDataset read_dataset_source(const DatasetSource& source, const std::filesy
 SourceDataset with_ids(Dataset dataset, bool folders_of_names, const DatasetSource& source,
                        const std::filesystem::path& work, Progress& progress);
 
-/// True for a folder that is a tree of DICOM studies, and no data set with a dataset.json.
+/// True for a folder that is a tree of DICOM studies, in folders or archives, and no data set with a dataset.json.
 bool is_study_tree(const std::filesystem::path& folder);
 
 /// True for such a tree with a file of labels, a DICOM segmentation or a structure set. Errors: as find_dicom_series.
@@ -62,11 +62,15 @@ bool holds_structures(const std::filesystem::path& folder);
 
 /// Reads a tree of studies, source.folder, and gives its cases ids. Errors: kUsage without a class map; those of
 /// read_study_tree and with_ids.
-SourceDataset read_studies(const DatasetSource& source, const std::filesystem::path& work, Progress& progress);
+SourceDataset read_studies(const DatasetSource& source, const std::filesystem::path& work, const VolumeFormats& formats,
+                           Progress& progress);
 
 /// Reads the secret that ids are made with, and warns when others may read it; none for an empty path. Errors: as
 /// read_secret.
 std::optional<Secret> secret_for_ids(const std::filesystem::path& id_salt, Progress& progress);
+
+/// Returns whether errors of a dataset.json may name its cases: not where they get ids of another kind.
+IdsInErrors ids_in_errors(const DatasetSource& source);
 
 /// Returns the folders that a source names.
 std::vector<std::filesystem::path> folders_of(const DatasetSource& source);

@@ -88,9 +88,9 @@ class Preparation {
 
   void look_at(std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
-    sources_[at] = hiding_paths(dataset_.training[at], [&] { return source_hashes(dataset_.training[at]); });
-    warnings_[at] =
-        hiding_paths(dataset_.training[at], [&] { return source_warnings(dataset_.training[at], options_.formats); });
+    const Case& item = dataset_.training[at];
+    sources_[at] = hiding_paths(item, [&] { return source_hashes(item, options_.formats); });
+    warnings_[at] = hiding_paths(item, [&] { return source_warnings(item, options_.formats); });
   }
   Json looked_at(std::int64_t i) const {
     const auto at = static_cast<std::size_t>(i);

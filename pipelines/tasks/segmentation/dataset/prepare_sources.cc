@@ -4,6 +4,7 @@
 #include "io/datasets/hidden_paths.h"
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
+#include "io/volume/archive.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -50,23 +51,26 @@ void add_warnings(const std::string& id, const std::vector<std::string>& notes, 
     warnings.push_back({id, note.substr(0, note.find(' ')), note.substr(note.find(' ') + 1)});
 }
 
-Json source_hashes(const Case& item) {
+Json source_hashes(const Case& item, const VolumeFormats& formats) {
   Json hashes = Json::array();
-  const auto add = [&](const fs::path& path) {
+  const auto add = [&](const fs::path& path, const std::string& known) {
     const std::string name = item.anonymous ? std::to_string(hashes.size()) : path.filename().string();
     try {
-      hashes.push_back({name, file_hash(path)});
+      hashes.push_back({name, known.empty() ? OpenedFile(path, formats.limits).read(file_hash) : known});
     } catch (const Error&) {
       hashes.push_back({name, nullptr});
     }
   };
   std::set<fs::path> added;  // channels may be of one file
-  for (const fs::path& image : item.images)
-    for (const fs::path& file : files_of_volume(image))
-      if (added.insert(file).second) add(file);
-  if (item.label)
-    for (const fs::path& file : files_of_volume(*item.label)) add(file);
-  for (const ClassedStructures& one : item.structures) add(one.file);
+  const auto add_volume = [&](const fs::path& volume) {
+    const VolumeFiles known = known_files_of_volume(volume, formats);
+    for (const fs::path& file : known.files)
+      if (added.insert(file).second) add(file, known.hashes.contains(file) ? known.hashes.at(file) : "");
+  };
+  for (const fs::path& image : item.images) add_volume(image);
+  added.clear();
+  if (item.label) add_volume(*item.label);
+  for (const ClassedStructures& one : item.structures) add(one.file, "");
   if (const Json choices = choices_of(item); !choices.is_null()) hashes.push_back({"choices", nullptr, choices});
   return hashes;
 }
@@ -114,7 +118,7 @@ std::vector<fs::path> inputs_of(const Dataset& dataset) {
   std::set<fs::path> inputs = {dataset.folder};
   for (const Case& item : dataset.training) {
     for (const fs::path& image : item.images) inputs.insert(image.parent_path());
-    for (const fs::path& file : label_files(item)) inputs.insert(file.parent_path());
+    for (const fs::path& file : label_files(item)) inputs.insert(containing_file(file).parent_path());
   }
   return {inputs.begin(), inputs.end()};
 }

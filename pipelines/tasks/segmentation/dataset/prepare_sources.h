@@ -1,7 +1,7 @@
 // Hashes of the inputs of a preparation: the files of its cases, the options, and the plan that follows from both. They
 // are in the manifest of the work folder, from which a later call knows what it may keep.
 //
-//   const Json sources = source_hashes(dataset.training[i]);
+//   const Json sources = source_hashes(dataset.training[i], formats);
 //   work.start({.options = options_hash(plan, options), .parts = part_names(dataset)});
 #pragma once
 
@@ -19,7 +19,7 @@ namespace voxshard {
 /// Returns [[name, hash], ...] of the files of a case; null for a file that cannot be read, which is reported when the
 /// case is prepared. Files of an anonymous case have numbers for names. What decides about labels beside the files, the
 /// classes of structures and those that were annotated, is an entry of its own.
-nlohmann::ordered_json source_hashes(const Case& item);
+nlohmann::ordered_json source_hashes(const Case& item, const VolumeFormats& formats);
 
 /// Returns warnings about the volumes of a case, from their headers: W_FORMS; none for volumes that cannot be read.
 std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& formats);

@@ -72,12 +72,12 @@ SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& 
   return source;
 }
 
-Dataset read_any_dataset(const std::filesystem::path& folder) {
+Dataset read_any_dataset(const std::filesystem::path& folder, IdsInErrors ids) {
   std::error_code error;
   if (std::filesystem::is_directory(folder, error) && std::filesystem::is_empty(folder, error))
     throw Error(ErrorKind::kNoCase,
                 "[" + folder.string() + "] the folder is empty; expected dataset.json, imagesTr and labelsTr");
-  return read_dataset(folder);
+  return read_dataset(folder, ids);
 }
 
 }  // namespace voxshard

@@ -41,6 +41,6 @@ void require_same_channels(const Geometry& first, const Geometry& channel, const
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);
 
 /// Reads the data set of a folder. Errors: as read_dataset; kNoCase for an empty folder.
-Dataset read_any_dataset(const std::filesystem::path& folder);
+Dataset read_any_dataset(const std::filesystem::path& folder, IdsInErrors ids = IdsInErrors::kShown);
 
 }  // namespace voxshard

@@ -163,8 +163,8 @@ EvaluatedSet read_studies_of(const EvaluateLabelsOptions& options, const VolumeF
     throw input_error(options.predictions,
                       std::string("has no ") + kCaseNamesFile + ", which says of which series each label map is",
                       "put the one back that predict wrote beside them", "E_MISSING");
-  SourceDataset studies =
-      read_studies({.folder = options.references, .classes = options.classes}, options.predictions, context.progress());
+  SourceDataset studies = read_studies({.folder = options.references, .classes = options.classes}, options.predictions,
+                                       formats, context.progress());
   EvaluatedSet set{.dataset = std::move(studies.dataset), .pairs = {}};
   set.pairs = study_pairs(options.predictions, formats, *set.dataset, context.progress());
   return set;

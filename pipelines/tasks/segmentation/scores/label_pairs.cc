@@ -30,14 +30,17 @@ FilesById predicted_files(const fs::path& folder, const VolumeFormats& formats) 
 }
 
 LabelFiles label_files(const LabelFolders& o) {
-  const auto is_file = [&](const fs::path& path) {
-    return !fs::is_directory(path) && volume_stem(path, o.formats).has_value();
+  const auto is_file = [&](const fs::path& path) {  // also a DICOM segmentation, whose name may have no ending
+    return !is_volume_folder(path, o.formats) &&
+           std::ranges::any_of(o.formats.rows, [&](const VolumeFormat& format) { return format.matches(path); });
   };
   if (is_file(o.references) != is_file(o.predictions))
     throw Error(ErrorKind::kUsage, "[evaluate] " + o.predictions.string() + " and " + o.references.string() +
                                        ": give two label maps, or two folders of them");
   if (is_file(o.references)) {
-    const std::string id = volume_stem(o.references, o.formats).value();
+    const auto of_reference = volume_stem(o.references, o.formats),
+               of_prediction = volume_stem(o.predictions, o.formats);
+    const std::string id = of_reference ? *of_reference : of_prediction.value_or(o.references.filename().string());
     return {{{id, {o.references}}}, {{id, {o.predictions}}}};
   }
   return {.references = by_id(o.references, o.formats), .predictions = predicted_files(o.predictions, o.formats)};

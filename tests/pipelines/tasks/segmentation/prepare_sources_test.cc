@@ -14,9 +14,9 @@ TEST(PrepareSources, AChangedImgOfAPairChangesTheHashesOfItsCase) {
   const ScratchFolder folder("sources");
   folder.write("a.hdr", "header"), folder.write("a.img", "voxels");
   const Case item{.id = "a", .images = {folder / "a.hdr"}, .label = std::nullopt};
-  const auto before = source_hashes(item);
+  const auto before = source_hashes(item, volume_formats());
   folder.write("a.img", "others");
-  EXPECT_NE(source_hashes(item), before);
+  EXPECT_NE(source_hashes(item, volume_formats()), before);
 }
 
 }  // namespace
