@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 
+#include "io/files/content_hash.h"
 #include "io/files/now_reading.h"
 #include "io/volume/archive.h"
 #include "io/volume/dicom.h"
@@ -130,6 +131,11 @@ std::vector<fs::path> files_of_volume(const fs::path& path, const VolumeFormats&
   for (const VolumeFormat& format : formats.rows)
     if (format.matches(path)) return format.files != nullptr ? format.files(path) : std::vector{path};
   return {path};
+}
+
+std::string VolumeFiles::hash_of(const fs::path& file) const {
+  const auto known = hashes.find(file);
+  return known != hashes.end() ? known->second : file_hash(file);
 }
 
 VolumeFiles known_files_of_volume(const fs::path& path, const VolumeFormats& formats) {

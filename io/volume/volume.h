@@ -154,6 +154,9 @@ std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& 
 struct VolumeFiles {
   std::vector<std::filesystem::path> files;
   std::map<std::filesystem::path, std::string> hashes;  // of those that may be gone later: files of an archive
+
+  /// Returns the hash of one of the files, which is read unless its hash is known. Errors: kInput.
+  std::string hash_of(const std::filesystem::path& file) const;
 };
 /// Errors: kInput.
 VolumeFiles known_files_of_volume(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());

@@ -19,8 +19,7 @@ namespace {
 Json source_content(const fs::path& source, const VolumeFormats& formats) {
   std::vector<std::string> hashes;
   const VolumeFiles known = known_files_of_volume(source, formats);
-  for (const fs::path& file : known.files)
-    hashes.push_back(known.hashes.contains(file) ? known.hashes.at(file) : file_hash(file));
+  for (const fs::path& file : known.files) hashes.push_back(known.hash_of(file));
   std::sort(hashes.begin(), hashes.end());
   ContentHash all;
   for (const std::string& hash : hashes) all.add(hash);

@@ -244,10 +244,7 @@ class VolumePrediction : public Prediction {
     for (const fs::path& image : item.images)
       if (read_volume_info(image, o_.formats).warning.starts_with("W_RESAMPLED")) text += " resampled";
     const VolumeFiles known = files_of_case(item, o_.formats);
-    for (const fs::path& file : known.files) {
-      const auto hash = known.hashes.find(file);
-      text += " " + (hash != known.hashes.end() ? hash->second : file_hash(file));
-    }
+    for (const fs::path& file : known.files) text += " " + known.hash_of(file);
     return content_hash(text);
   }
 

@@ -66,8 +66,7 @@ std::string hash_of(const Volume& volume) {
 std::string hash_of_files(const fs::path& path, const VolumeFormats& formats) {
   ContentHash hash;
   const VolumeFiles known = known_files_of_volume(path, formats);
-  for (const fs::path& file : known.files)
-    hash.add(known.hashes.contains(file) ? known.hashes.at(file) : file_hash(file));
+  for (const fs::path& file : known.files) hash.add(known.hash_of(file));
   return hash.text();
 }
 

@@ -53,10 +53,10 @@ void add_warnings(const std::string& id, const std::vector<std::string>& notes, 
 
 Json source_hashes(const Case& item, const VolumeFormats& formats) {
   Json hashes = Json::array();
-  const auto add = [&](const fs::path& path, const std::string& known) {
+  const auto add = [&](const fs::path& path, auto hash_of) {
     const std::string name = item.anonymous ? std::to_string(hashes.size()) : path.filename().string();
     try {
-      hashes.push_back({name, known.empty() ? OpenedFile(path, formats.limits).read(file_hash) : known});
+      hashes.push_back({name, hash_of(path)});
     } catch (const Error&) {
       hashes.push_back({name, nullptr});
     }
@@ -65,12 +65,13 @@ Json source_hashes(const Case& item, const VolumeFormats& formats) {
   const auto add_volume = [&](const fs::path& volume) {
     const VolumeFiles known = known_files_of_volume(volume, formats);
     for (const fs::path& file : known.files)
-      if (added.insert(file).second) add(file, known.hashes.contains(file) ? known.hashes.at(file) : "");
+      if (added.insert(file).second) add(file, [&](const fs::path& path) { return known.hash_of(path); });
   };
   for (const fs::path& image : item.images) add_volume(image);
   added.clear();
   if (item.label) add_volume(*item.label);
-  for (const ClassedStructures& one : item.structures) add(one.file, "");
+  for (const ClassedStructures& one : item.structures)
+    add(one.file, [&](const fs::path& path) { return OpenedFile(path, formats.limits).read(file_hash); });
   if (const Json choices = choices_of(item); !choices.is_null()) hashes.push_back({"choices", nullptr, choices});
   return hashes;
 }
