@@ -6,6 +6,7 @@
 #include "apps/run_context.h"
 #include "apps/setting_args.h"
 #include "apps/terminal/flags.h"
+#include "io/files/scratch_file.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/settings/tpu_settings.h"
@@ -40,8 +41,7 @@ RunCommand add(CLI::App& app) {
                     "Budget of one core, like 2GiB; a plan over it is refused before it starts");
   add_memory_option(app, "--host-memory", o->resources.host_budget_bytes,
                     "Budget of this process, like 8GiB; default: what the machine has free. Where the cores of an "
-                    "input exceed it they "
-                    "take turns in memory");
+                    "input exceed it they take turns in memory");
   app.add_option("--scratch", o->scratch,
                  "Folder for the file of cores that take turns in memory, on a fast disk; default: the output's; none: "
                  "inputs over the budget are left out");
@@ -52,7 +52,7 @@ RunCommand add(CLI::App& app) {
     if (!o->partition.empty()) o->predict.partition = partition_from_text(o->partition, partition_rank(o->partition));
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);
     if (o->scratch != "none")
-      o->resources.scratch = o->scratch.empty() ? fs::absolute(o->predict.output) : fs::path(o->scratch);
+      o->resources.scratch = o->scratch.empty() ? nearest_folder(o->predict.output) : fs::path(o->scratch);
     const RunContext run = run_context(context, o->resources);
     const PredictReport report = run_predict(o->predict, run, task_table(), estimator_options(o->estimator));
     return Outcome{.json = to_json(report),

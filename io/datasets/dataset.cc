@@ -176,8 +176,7 @@ std::string missing_dataset_action(const fs::path& folder) {
   const std::string plain = "two plain folders go as {images} A {labels} B";
   if (holds_masks_by_subject(folder))
     return "SUBJECT/segmentations with a mask for each class, as in TotalSegmentator's data, is not read: make one "
-           "label map of "
-           "whole numbers of each subject's masks; then " +
+           "label map of whole numbers of each subject's masks; then " +
            plain;
   if (images.empty()) return "give an nnU-Net or Decathlon data set folder; " + plain;
   const std::string& first = labels.empty() ? *images.begin() : *labels.begin();

@@ -145,8 +145,7 @@ void take_channel(const ChannelAddress& address, std::optional<std::size_t> axis
   const bool first = *axis == 0;
   if (!first && *axis + 1 != v.dimensions.size())
     return refuse("has its channels between its axes of space" + expected +
-                  " along the first axis or the last; export it "
-                  "again");
+                  " along the first axis or the last; export it again");
   const std::int64_t voxel = v.type ? voxel_type_bytes(*v.type) : 0;
   if (product_bytes(v.dimensions, voxel) < 0) return refuse("promises more bytes than a file can have" + expected);
   v.dimensions.erase(v.dimensions.begin() + static_cast<std::ptrdiff_t>(*axis));

@@ -10,6 +10,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "io/files/channel_address.h"
+
 namespace voxshard {
 namespace {
 
@@ -93,6 +95,7 @@ void for_each_piece(const VolumeHeader& h, Body body) {
   const std::int64_t promised = bytes < 0 ? std::int64_t{1} << 61 : bytes + s.skip_bytes + s.rest_bytes;
   std::int64_t have = skip(file, piece.get(), s.skip_bytes);
   if (have < s.skip_bytes) throw too_short(s, have, promised);
+  static_assert(kMostChannels * 8 <= kPieceBytes, "a piece holds a voxel with all of its values");
   const std::int64_t most = kPieceBytes / step * step;
   for (std::int64_t done = 0; done < bytes || bytes < 0;) {
     const std::int64_t want = bytes < 0 ? most : std::min(bytes - done, most);

@@ -40,11 +40,12 @@ TEST(ScratchFile, ForgetsWhatItHeldWhenRoomIsMadeAgain) {
   EXPECT_EQ(std::string(held, 7), std::string(7, '\0'));
 }
 
-TEST(ScratchFile, AFolderThatIsNotThereStandsForTheNearestOneAbove) {
+TEST(ScratchFile, TheNearestFolderOfAnOutputIsTheFirstOneThatExists) {
   const ScratchFolder folder("scratch");
-  ScratchFile scratch(folder.path() / "out/cases");
-  EXPECT_GE(scratch.with_room(4096), 0);
-  EXPECT_EQ(folder.files(), 0u);
+  EXPECT_EQ(nearest_folder(folder.path()), folder.path());
+  EXPECT_EQ(nearest_folder(folder.path() / "out/cases"), folder.path());
+  EXPECT_EQ(nearest_folder(folder.path() / "found.json"), folder.path());
+  EXPECT_EQ(nearest_folder("no such folder"), std::filesystem::current_path());
 }
 
 TEST(ScratchFile, MoreThanTheDiskHoldsIsRefusedWithWhatIsFree) {
@@ -56,8 +57,10 @@ TEST(ScratchFile, MoreThanTheDiskHoldsIsRefusedWithWhatIsFree) {
 }
 
 TEST(ScratchFile, AFolderWhereNoFileCanBeMadeIsNamed) {
-  ScratchFile scratch("/proc");
-  expect_error(ErrorKind::kOutput, "no file can be made in /proc", [&] { scratch.with_room(4096); });
+  const ScratchFolder folder("scratch");
+  for (const std::filesystem::path& path : {std::filesystem::path("/proc"), folder.path() / "not mounted"})
+    expect_error(ErrorKind::kOutput, "no file can be made in " + path.string(),
+                 [&] { ScratchFile(path).with_room(4096); });
 }
 
 }  // namespace
