@@ -15,10 +15,21 @@ namespace {
 
 struct Options {
   EvaluateOptions evaluate;
+  std::vector<std::filesystem::path> more;  // paths behind the first two
   RunResources resources;
   EstimatorSettings estimator;
   Settings settings;
 };
+
+/// Sorts the paths as they were typed: the last one is the references, those before it are evaluated.
+EvaluateOptions sorted(const Options& options) {
+  EvaluateOptions o = options.evaluate;
+  if (options.more.empty()) return o;
+  o.further.push_back(o.references);
+  o.further.insert(o.further.end(), options.more.begin(), options.more.end() - 1);
+  o.references = options.more.back();
+  return o;
+}
 
 RunCommand add(CLI::App& app) {
   auto options = std::make_shared<Options>();
@@ -35,7 +46,13 @@ RunCommand add(CLI::App& app) {
                  clauses(&TaskWords::references, ", ") + "; " + clauses(&TaskWords::data_references, "; ") +
                      "; of a run data as it was trained on, " + clauses(&TaskWords::run_data, ", "))
       ->required();
-  app.add_option("-o,--output", o.summary, clauses(&TaskWords::scores, ", ") + ", or what --json prints of a run");
+  app.add_option("more", options->more,
+                 "With more paths the last one is the references, and all before it are predictions, or runs, of the "
+                 "same data: each is evaluated, with mean and spread, and those that share no case, such as of folds, "
+                 "also as one set");
+  app.add_option("-o,--output", o.summary,
+                 clauses(&TaskWords::scores, ", ") +
+                     ", or what --json prints of a run or of several; of several also their table as .csv beside it");
   add_memory_option(
       app, "--host-memory", options->resources.host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are counted at once, and which are left out; default: "
@@ -58,7 +75,7 @@ RunCommand add(CLI::App& app) {
   add_settings(app, options->settings);
   return [options](const Context& context) {
     const RunContext run = run_context(context, options->resources);
-    return outcome(run_evaluate(options->evaluate, run, task_table(), estimator_options(options->estimator)));
+    return outcome(run_evaluate(sorted(*options), run, task_table(), estimator_options(options->estimator)));
   };
 }
 
@@ -75,6 +92,7 @@ Command evaluate_command() {
               "voxshard evaluate predictions data/labelsTs --metrics dice,nsd,hd95,assd --tolerance-mm 2\n  "
               "voxshard evaluate found.json data/annotations/instances_val.json --metrics coco,froc -o scores.json\n  "
               "voxshard evaluate run work --eval_batch_size 8 --json\n  "
+              "voxshard evaluate run_0/held_out run_1/held_out run_2/held_out data/labelsTr -o folds.json\n  "
               "mpirun -n 4 --bind-to none voxshard evaluate predictions data/labelsTs --dataset data -o summary.json",
           .add = add,
           .ranks = true};

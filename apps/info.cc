@@ -16,7 +16,7 @@ RunCommand add(CLI::App& app) {
                  "NIfTI files, videos, pictures, " + joined(task_clauses(&TaskWords::data_files), ", ") +
                      ", data set folders (" + joined(task_clauses(&TaskWords::data_sets), ", ") +
                      "), "
-                     "folders of NIfTI files or videos")
+                     "folders of NIfTI files or videos, run folders of train")
       ->required();
   auto quick = std::make_shared<bool>(false);
   app.add_flag(

@@ -12,6 +12,7 @@
 #include "apps/exit_code.h"
 #include "apps/ranks.h"
 #include "apps/results.h"
+#include "apps/terminal/log_file.h"
 #include "apps/terminal/progress.h"
 #include "apps/terminal/stop_signals.h"
 #include "apps/words/config_args.h"
@@ -33,8 +34,10 @@
   X(prepare)                 \
   X(plan)                    \
   X(train)                   \
+  X(status)                  \
   X(predict)                 \
   X(evaluate)                \
+  X(report)                  \
   X(verify)                  \
   X(bench)                   \
   X(explain)                 \
@@ -58,7 +61,8 @@ std::vector<Command> commands() {
 struct GlobalOptions {
   std::string config;
   int threads = 1;
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, verbose = false;
+  std::string log;
 };
 
 void add_global_options(CLI::App& app, GlobalOptions& global) {
@@ -75,8 +79,13 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
       ->group(group);
   app.add_flag("--json", global.json, "One JSON document on standard output, text for people on standard error")
       ->group(group);
-  app.add_flag("-q,--quiet", global.quiet, "No progress and no log lines on standard error, only warnings and errors")
+  app.add_option("--log", global.log,
+                 "File to which log lines, warnings, progress and the end of the command are appended, as JSON lines")
       ->group(group);
+  app.add_flag("-q,--quiet", global.quiet,
+               "No progress and no log lines on standard error, only warnings, what was left out, and errors")
+      ->group(group);
+  app.add_flag("--verbose", global.verbose, "Details too: the planned memory by part")->group(group);
 }
 
 /// Adds all subcommands with their options.
@@ -177,6 +186,37 @@ std::vector<std::string> again(std::vector<std::string> words, const CLI::App& a
   return words;
 }
 
+/// Returns what is reported of any exception.
+Error error_of(const std::exception& e) {
+  if (const auto* own = dynamic_cast<const Error*>(&e)) return *own;
+  if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr)
+    return {ErrorKind::kBudget,
+            "[memory] the system refused an allocation; give a smaller size or batch, fewer filters or a finer cut, or "
+            "free memory"};
+  if (dynamic_cast<const std::filesystem::filesystem_error*>(&e) != nullptr)
+    return {ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"};
+  if (const auto* system = dynamic_cast<const std::system_error*>(&e)) {  // also from a library that starts threads
+    const bool refused = system->code() == std::errc::resource_unavailable_try_again;
+    return {refused ? ErrorKind::kBudget : ErrorKind::kInternal, refused ? "E_THREADS" : "E_INTERNAL",
+            std::string(refused ? "[threads] the system refused a thread: " : "[internal] ") + e.what()};
+  }
+  return {ErrorKind::kInternal, std::string("[internal] ") + e.what()};
+}
+
+/// Runs a command; an error that ends it becomes the last line of the log.
+Outcome logging_errors(std::optional<LogFile>& log, const std::function<Outcome()>& run) {
+  try {
+    return run();
+  } catch (const Stopped&) {
+    if (log) log->error("E_STOPPED", "interrupted", stop_exit_code());
+    throw;
+  } catch (const std::exception& e) {
+    const Error error = error_of(e);
+    if (log) log->error(error.code(), error.what(), exit_code(error.kind()));
+    throw;
+  }
+}
+
 /// Parses and runs. Returns the exit code. Errors: those of the command line, of the subcommand and of printing.
 int run_words(const std::vector<std::string>& words, Transport& transport) {
   CLI::App root(
@@ -204,7 +244,10 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
         std::find_if(table.begin(), table.end(), [&](const Command& c) { return chosen[0]->get_name() == c.name; });
     ensure(command != table.end(), "the subcommand is in the table");
     if (!command->ranks) require_one_rank(transport, command->name);
-    TerminalProgress progress({.quiet = global.quiet});
+    TerminalProgress screen({.quiet = global.quiet});
+    std::optional<LogFile> log;
+    if (!global.log.empty() && transport.rank() == 0) log.emplace(global.log, screen, command->name);
+    Progress& progress = log ? static_cast<Progress&>(*log) : screen;
     for (const auto& note : said.notes) progress.log(note);
     const ThreadShortage shortage(chosen[0]->count("--threads") == 0,
                                   [&](const std::string& text) { progress.warn(text); });
@@ -213,18 +256,23 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
              .leaves = command->leaves != nullptr ? command->leaves : "no file is left half-written",
              .quiet = global.quiet,
              .json = global.json});
-    progress.starting(command->name, saves);
-    Outcome outcome = runs[static_cast<std::size_t>(command - table.begin())]({.threads = global.threads,
-                                                                               .json = global.json,
-                                                                               .progress = &progress,
-                                                                               .words = words,
-                                                                               .of_config = said.names,
-                                                                               .config = said.uses,
-                                                                               .for_train = said.for_train,
-                                                                               .transport = &transport});
-    progress.finish();
+    screen.starting(command->name, saves);
+    const RunCommand& run_command = runs[static_cast<std::size_t>(command - table.begin())];
+    Outcome outcome = logging_errors(log, [&] {
+      return run_command({.threads = global.threads,
+                          .json = global.json,
+                          .progress = &progress,
+                          .words = words,
+                          .of_config = said.names,
+                          .config = said.uses,
+                          .for_train = said.for_train,
+                          .transport = &transport});
+    });
+    screen.finish();
     if (outcome.interrupted) outcome.next = outcome.resume.empty() ? again(words, *chosen[0]) : outcome.resume;
-    return print_outcome(outcome, global.json);
+    const int code = print_outcome(outcome, {.json = global.json, .verbose = global.verbose});
+    if (log) log->end(code);
+    return code;
   } catch (const CLI::Success& help) {  // --help
     return print_help(root, help);
   } catch (const CLI::ParseError& e) {
@@ -240,23 +288,9 @@ int run(const std::vector<std::string>& words) {
     return as_rank(*transport, words, [&] { return run_words(words, *transport); });
   } catch (const Stopped&) {
     return report_stop(wants_json);
-  } catch (const Error& e) {
-    return tells_of_stop(e) ? report_stop(wants_json) : report_error(e, wants_json);
-  } catch (const std::bad_alloc&) {
-    return report_error({ErrorKind::kBudget,
-                         "[memory] the system refused an allocation; give a smaller size or batch, fewer filters or a "
-                         "finer cut, or free memory"},
-                        wants_json);
-  } catch (const std::filesystem::filesystem_error& e) {
-    return report_error(
-        {ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"}, wants_json);
-  } catch (const std::system_error& e) {  // also from a library that starts its own threads
-    const bool refused = e.code() == std::errc::resource_unavailable_try_again;
-    return report_error({refused ? ErrorKind::kBudget : ErrorKind::kInternal, refused ? "E_THREADS" : "E_INTERNAL",
-                         std::string(refused ? "[threads] the system refused a thread: " : "[internal] ") + e.what()},
-                        wants_json);
   } catch (const std::exception& e) {
-    return report_error({ErrorKind::kInternal, std::string("[internal] ") + e.what()}, wants_json);
+    const Error error = error_of(e);
+    return tells_of_stop(error) ? report_stop(wants_json) : report_error(error, wants_json);
   }
 }
 

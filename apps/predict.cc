@@ -22,18 +22,25 @@ struct Options {
   EstimatorSettings estimator;
   Settings settings;
   std::string partition, precision, scratch;
+  std::vector<std::filesystem::path> paths;  // further runs, and the input at the end
 };
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("run", o->predict.run, "Run folder of voxshard train, or a checkpoint file")->required();
-  app.add_option("input", o->predict.input,
+  app.add_option("run", o->predict.run,
+                 "Run folder of voxshard train, or a checkpoint file; of several, RUN1 RUN2 ... INPUT, the class "
+                 "probabilities are "
+                 "averaged")
+      ->required();
+  app.add_option("input", o->paths,
                  joined(task_clauses(&TaskWords::inputs), "; ") +
                      ". A file on which a library crashes ends the run, which names it")
       ->required();
   app.add_option("-o,--output", o->predict.output, joined(task_clauses(&TaskWords::outputs), "; "))->required();
   app.add_flag("--held-out", o->predict.held_out,
                "Predict only what the run was not trained on, by what the files hold, whatever they are called");
+  app.add_flag("--dry-run", o->predict.dry_run,
+               "Say what would be predicted, kept and left out, and the memory that it takes; write nothing");
   add_weights_options(app, o->predict.checkpoint, o->predict.weights);
   app.add_option("--partition", o->partition, "Another partition than that of the training");
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");
@@ -49,6 +56,8 @@ RunCommand add(CLI::App& app) {
   o->settings.add(estimator_rows(o->estimator));
   add_settings(app, o->settings);
   return [o](const Context& context) {
+    o->predict.input = o->paths.back();
+    o->predict.further_runs.assign(o->paths.begin(), o->paths.end() - 1);
     if (!o->partition.empty()) o->predict.partition = partition_from_text(o->partition, partition_rank(o->partition));
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);
     if (o->scratch != "none")
@@ -73,6 +82,7 @@ Command predict_command() {
           "trained run.",
       .example =
           "voxshard predict model data/imagesTs -o predictions\n  "
+          "voxshard predict fold_0 fold_1 fold_2 data/imagesTs -o predictions\n  "
           "voxshard predict clips film.mp4 -o found.json --hop 8 --draw seen.mp4\n  "
           "mpirun -n 4 --bind-to none voxshard predict model data/imagesTs -o predictions --partition 1x2x2x1x1",
       .add = add,

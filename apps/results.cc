@@ -13,6 +13,7 @@
 #include "apps/terminal/shell.h"
 #include "apps/terminal/stop_signals.h"
 #include "libcore/base/plain_text.h"
+#include "libcore/base/text.h"
 #include "libcore/ranks/mpi.h"
 
 namespace voxshard {
@@ -53,8 +54,15 @@ void try_print_error(const char* kind, const char* code, const std::string& mess
             << std::flush;
 }
 
-/// Returns the exit code of an interruption: SIGTERM's when only another rank received a signal.
-int stop_exit_code() { return interrupted_exit_code(stop_signal() != 0 ? stop_signal() : SIGTERM); }
+/// Returns "memory by part: base 78.05 MiB, arenas 1.17 MiB" of a report with a memory plan; empty for others.
+std::string memory_parts(const Json& report) {
+  const auto memory = report.is_object() ? report.find("memory") : report.end();
+  if (!report.is_object() || memory == report.end() || !memory->contains("planned")) return "";
+  std::string text;
+  for (const auto& [part, bytes] : memory->at("planned").items())
+    text += (text.empty() ? "memory by part: " : ", ") + part + " " + bytes_text(bytes.get<std::int64_t>());
+  return text.empty() ? "" : text + "\n";
+}
 
 /// Indents all lines but the first, so that a line break in a file name cannot forge a message of ours.
 std::string indented(std::string text) {
@@ -64,6 +72,8 @@ std::string indented(std::string text) {
 
 }  // namespace
 
+int stop_exit_code() { return interrupted_exit_code(stop_signal() != 0 ? stop_signal() : SIGTERM); }
+
 Outcome outcome(const TaskReport& report) {
   return {.json = report.json,
           .text = with_flags(report.text),
@@ -72,13 +82,14 @@ Outcome outcome(const TaskReport& report) {
           .next = with_flags(report.next)};
 }
 
-int print_outcome(const Outcome& outcome, bool json) {
+int print_outcome(const Outcome& outcome, const Printing& how) {
   bool read = true;
-  if (json)
+  if (how.json)
     read = print(json_text(outcome.json));
   else
-    read = print(plain_text(
-        outcome.text + (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"), "\n\t"));
+    read = print(plain_text(outcome.text + (how.verbose ? memory_parts(outcome.json) : "") +
+                                (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"),
+                            "\n\t"));
   return outcome.interrupted || !read ? stop_exit_code() : outcome.exit_code;
 }
 

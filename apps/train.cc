@@ -4,6 +4,7 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/setting_args.h"
+#include "apps/terminal/flags.h"
 #include "apps/terminal/progress.h"
 #include "libcore/base/text.h"
 #include "pipelines/model_runs/rank_json.h"
@@ -12,6 +13,14 @@
 namespace voxshard {
 namespace {
 
+std::string stopped_text(const TrainReport& r, const std::string& run) {
+  const std::string resume = "voxshard train --resume " + run;
+  return "; INCOMPLETE: stopped, go on with: " + resume + "\n" +
+         (r.steps > 0 && !r.held_out ? "predict works now with what was learned; to end the run here: " + resume +
+                                           " --steps " + std::to_string(r.steps) + "\n"
+                                     : "");
+}
+
 std::string report_text(const TrainReport& r, const std::string& run) {
   std::string text = std::to_string(r.steps) + " steps on " + std::to_string(r.train_cases) + " cases in " +
                      duration_text(r.seconds) + ", last loss " + fixed_text(r.loss, 4);
@@ -19,19 +28,28 @@ std::string report_text(const TrainReport& r, const std::string& run) {
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) +
             (r.averaged ? ", of the averaged weights " + fixed_text(r.averaged->score) : "") + " (best " +
             fixed_text(r.best_score) + (r.best_weights.empty() ? "" : ", of the " + r.best_weights + " weights") + ")";
+  if (r.validation_cases == 0) text += ", nothing validated";
   if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
-  return text + "; run folder " + run +
-         (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n") +
+  return (r.prepared ? to_text(*r.prepared) : "") + text + "; run folder " + run +
+         (r.interrupted ? stopped_text(r, run) : "\n") + (r.held_out ? with_flags(to_text(*r.held_out)) : "") +
          (r.ranks.empty() ? to_text(r.memory) : memory_text_of_ranks(r.ranks));
 }
 
-/// Suggests predicting data that the model has not seen; empty when there is none.
+/// Suggests evaluating what the run predicted, else predicting data that the model has not seen; empty when there is
+/// none.
 std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
+  if (report.held_out && !report.held_out->next.empty()) return with_flags(report.held_out->next);
   if (report.unseen.data.empty()) return {};
   std::vector<std::string> words = {"predict", o.run.string(), report.unseen.data.string(), "-o",
                                     task_of(task_table(), o.spec).words().predicted};
   if (report.unseen.among_trained) words.push_back("--held-out");
   return words;
+}
+
+/// True when something was left out of the data, of their preparation, or of the predictions of what was held out.
+bool is_partial(const TrainReport& r) {
+  return r.left_out > 0 || (r.prepared && r.prepared->left_out > 0) ||
+         (r.held_out && (!r.held_out->failures.empty() || !r.held_out->problem.empty()));
 }
 
 RunCommand add(CLI::App& app) {
@@ -51,7 +69,7 @@ RunCommand add(CLI::App& app) {
         run_train(*train, {.threads = context.threads, .transport = context.transport}, *context.progress);
     return Outcome{.json = report.to_json(),
                    .text = report_text(report, o.run.string()),
-                   .exit_code = report.left_out > 0 ? kExitPartial : kExitOk,
+                   .exit_code = is_partial(report) ? kExitPartial : kExitOk,
                    .interrupted = report.interrupted,
                    .next = next_command(report, o),
                    .resume = {"train", "--resume", o.run.string()}};

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "io/files/csv.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
 #include "io/files/structured_text.h"
@@ -19,32 +20,6 @@ namespace {
 
 constexpr std::size_t kMostProblems = 1000, kLongestLine = 65536, kMostFields = 4;
 constexpr double kMostSeconds = 1e7;  // 116 days
-
-/// Returns the fields of a line (RFC 4180); none when its quotes do not match.
-std::optional<std::vector<std::string>> fields_of(std::string_view line) {
-  std::vector<std::string> fields(1);
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    if (line[at] == ',') {
-      fields.emplace_back();
-    } else if (line[at] == '"' && fields.back().empty()) {
-      bool closed = false;
-      for (++at; at < line.size() && !closed; ++at) {
-        if (line[at] != '"')
-          fields.back() += line[at];
-        else if (at + 1 < line.size() && line[at + 1] == '"')
-          fields.back() += line[at++];
-        else
-          closed = true;
-      }
-      if (!closed || (at < line.size() && line[at] != ',')) return std::nullopt;
-      --at;  // the loop reads the comma next, if there is one
-    } else {
-      fields.back() += line[at];
-    }
-    if (fields.size() > kMostFields) return std::nullopt;
-  }
-  return fields;
-}
 
 /// Returns the whole text as a number; none when it is not a number or out of range.
 std::optional<double> seconds_of(const std::string& text) {
@@ -67,7 +42,7 @@ class Reader {
       else if (more_++ == 0)
         more_from_ = row;
     };
-    const auto fields = line.size() > kLongestLine ? std::nullopt : fields_of(line);
+    const auto fields = line.size() > kLongestLine ? std::nullopt : csv_fields(line, kMostFields);
     if (!fields || (fields->size() != 2 && fields->size() != 4) || fields->front().empty() || fields->back().empty())
       return refuse("E_SYNTAX", "is neither \"file,class\" nor \"file,start,end,class\"");
     const std::string &said = fields->front(), &name = fields->back();

@@ -12,6 +12,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
 #include "io/files/open_file.h"
+#include "io/files/structured_text.h"
 #include "libcore/base/error.h"
 #include "libcore/base/text.h"
 
@@ -78,13 +79,67 @@ CsvWriter CsvWriter::resume(const fs::path& path, std::vector<std::string> colum
   return CsvWriter(path, std::move(columns));
 }
 
-void CsvWriter::write(const std::vector<CsvField>& row) {
-  ensure(row.size() == columns_.size(), "a CSV row has one field per column");
-  std::string line;
-  for (std::size_t i = 0; i < row.size(); ++i) line += (i ? "," : "") + csv_text(row[i]);
-  line += "\n";
-  if (const int reason = append_to_file(path_, line, false, true); reason != 0)
+void CsvWriter::write(const std::vector<CsvField>& row) { write_all({row}); }
+
+void CsvWriter::write_all(const std::vector<std::vector<CsvField>>& rows) {
+  std::string lines;
+  for (const auto& row : rows) {
+    ensure(row.size() == columns_.size(), "a CSV row has one field per column");
+    for (std::size_t i = 0; i < row.size(); ++i) lines += (i ? "," : "") + csv_text(row[i]);
+    lines += "\n";
+  }
+  if (const int reason = append_to_file(path_, lines, false, true); reason != 0)
     throw output_error(path_, std::strerror(reason), "check that the folder exists, is writable and has space");
+}
+
+std::optional<std::vector<std::string>> csv_fields(std::string_view line, std::size_t most_fields) {
+  std::vector<std::string> fields(1);
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == ',') {
+      fields.emplace_back();
+    } else if (line[at] == '"' && fields.back().empty()) {
+      bool closed = false;
+      for (++at; at < line.size() && !closed; ++at) {
+        if (line[at] != '"')
+          fields.back() += line[at];
+        else if (at + 1 < line.size() && line[at + 1] == '"')
+          fields.back() += line[at++];
+        else
+          closed = true;
+      }
+      if (!closed || (at < line.size() && line[at] != ',')) return std::nullopt;
+      --at;  // the loop reads the comma next, if there is one
+    } else {
+      fields.back() += line[at];
+    }
+    if (fields.size() > most_fields) return std::nullopt;
+  }
+  return fields;
+}
+
+std::vector<std::string> read_csv(const fs::path& path,
+                                  const std::function<void(const std::vector<std::string>&)>& row) {
+  constexpr std::size_t kMostColumns = 4096;
+  InputFile in(path);
+  if (!in) throw input_error(path, in.problem(), "check the path and its permissions");
+  if (in.bytes() > kDataLimits.bytes)
+    throw Error(ErrorKind::kInput, "E_LIMIT", "[input] " + path.string() + ": is larger than a table that is read");
+  std::optional<std::vector<std::string>> columns;
+  // A row without its newline is just being written, or was torn by a kill: getline reaches the end of the file on it.
+  for (std::string line; std::getline(in, line) && !in.eof();) {
+    auto fields = csv_fields(line, kMostColumns);
+    if (!columns) {
+      if (!fields) break;
+      columns = std::move(fields);
+      continue;
+    }
+    if (!fields || fields->size() != columns->size()) continue;
+    for (std::string& field : *fields)
+      if (field.starts_with('\'') && looks_like_formula(field.substr(1))) field.erase(0, 1);
+    row(*fields);
+  }
+  if (!columns) throw input_error(path, "has no row of column names", "it is no table of voxshard");
+  return *columns;
 }
 
 }  // namespace voxshard

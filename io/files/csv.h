@@ -1,13 +1,18 @@
 // A small CSV file that grows row by row (results.csv): each row is written with one call and flushed, so that a killed
-// run leaves whole rows; a resumed run first drops the rows after its checkpoint and a torn last row.
+// run leaves whole rows; a resumed run first drops the rows after its checkpoint and a torn last row. Readers see whole
+// rows alone, also while another process appends.
 //
 //   CsvWriter csv = CsvWriter::resume("results.csv", {"step", "loss"}, 120);   // keeps rows with step <= 120
 //   csv.write({std::int64_t{121}, 0.25});
+//   read_csv("results.csv", [&](const std::vector<std::string>& row) { ... });   // "121", "0.25"
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -27,6 +32,8 @@ class CsvWriter {
 
   /// Appends one row. Errors: kOutput; kInternal when the number of fields is not that of the columns.
   void write(const std::vector<CsvField>& row);
+  /// Appends all rows with one call, so that a kill leaves the beginning of them. Errors: the same.
+  void write_all(const std::vector<std::vector<CsvField>>& rows);
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -38,5 +45,15 @@ class CsvWriter {
 
 /// "12", "0.25", "nan", "\"a, b\"".
 std::string csv_text(const CsvField& field);
+
+/// Returns the fields of a line (RFC 4180) without its end; none when its quotes do not match or it has more than
+/// `most_fields`.
+std::optional<std::vector<std::string>> csv_fields(std::string_view line, std::size_t most_fields);
+
+/// Returns the column names and calls `row` with each whole row that has as many fields; others, such as a row that is
+/// just being written, are left out. The apostrophe in front of what a spreadsheet would take for a formula is removed.
+/// Errors: kInput for a file that is missing or unreadable, larger than kDataLimits allows, or without column names.
+std::vector<std::string> read_csv(const std::filesystem::path& path,
+                                  const std::function<void(const std::vector<std::string>&)>& row);
 
 }  // namespace voxshard

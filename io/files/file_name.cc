@@ -81,11 +81,16 @@ fs::path named_path(const fs::path& folder, const std::string& path) {
 }
 
 bool lies_in(const fs::path& path, const fs::path& folder) {
+  const auto resolved = [](const fs::path& of) {  // also of what is not there yet
+    std::error_code error;
+    fs::path whole = fs::weakly_canonical(fs::absolute(of), error);
+    if (error) whole = fs::absolute(of).lexically_normal();
+    return whole.has_filename() ? whole : whole.parent_path();  // "out/" is out
+  };
+  const fs::path within = resolved(folder);
   std::error_code error;
-  fs::path at = fs::weakly_canonical(fs::absolute(path), error);
-  if (error) at = fs::absolute(path).lexically_normal();
-  for (;; at = at.parent_path()) {
-    if (fs::equivalent(at, folder, error) && !error) return true;
+  for (fs::path at = resolved(path);; at = at.parent_path()) {
+    if (at == within || (fs::equivalent(at, folder, error) && !error)) return true;
     if (at == at.parent_path()) return false;
   }
 }

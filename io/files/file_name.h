@@ -45,7 +45,7 @@ std::filesystem::path named_file(const std::filesystem::path& folder, const std:
 /// FOLDER/PATH. Errors: kInput E_NAME as relative_path_problem.
 std::filesystem::path named_path(const std::filesystem::path& folder, const std::string& path);
 
-/// Returns true when `path` is `folder` or lies below it. Links are followed; the path need not exist.
+/// Returns true when `path` is `folder` or lies below it. Links are followed; neither need exist.
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 }  // namespace voxshard

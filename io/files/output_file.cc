@@ -24,6 +24,12 @@ bool is_there(const fs::path& path, const char* name) {
   return fs::exists(path / name, unseen);
 }
 
+}  // namespace
+
+bool is_run_folder(const fs::path& folder) { return is_there(folder, "run.json") && is_there(folder, "checkpoints"); }
+
+namespace {
+
 /// Returns "was made by voxshard train" or "is a data set"; empty for a folder that any command may write to.
 std::string owner_of(const fs::path& folder) {
   if (is_there(folder, kManifestName)) {
@@ -37,7 +43,7 @@ std::string owner_of(const fs::path& folder) {
   }
   for (const char* images : {"imagesTr", "imagesTs", "images"})
     if (is_there(folder, "dataset.json") && is_there(folder, images)) return "is a data set";
-  return is_there(folder, "run.json") && is_there(folder, "checkpoints") ? "is a run of voxshard train" : "";
+  return is_run_folder(folder) ? "is a run of voxshard train" : "";
 }
 
 void require_free_folder(const fs::path& file, const OutputPlace& place) {

@@ -24,6 +24,9 @@ std::function<bool(const std::filesystem::path&)> begins_with(std::vector<std::s
 /// Returns a test for files whose last 4096 bytes contain `text`.
 std::function<bool(const std::filesystem::path&)> ends_around(std::string text);
 
+/// True for a folder that `train` began.
+bool is_run_folder(const std::filesystem::path& folder);
+
 struct OutputPlace {
   std::vector<std::filesystem::path> inputs = {};  // files and folders that the command reads; empty ones do not count
   std::filesystem::path own = {};                  // a folder of this command, in which the file may lie

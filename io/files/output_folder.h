@@ -63,6 +63,9 @@ class OutputFolder {
 
   const std::filesystem::path& path() const { return use_.folder; }
 
+  /// True when the last call on this folder had these options: holds() is then meaningful before start().
+  bool made_with(const std::string& options) const { return log_->manifest().options == options; }
+
   /// Writes a manifest that names the command, for reports that are written before any part is made.
   void claim();
   /// Begins: removes parts made with other options, the latest first, and the temporary files of killed calls.

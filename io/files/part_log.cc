@@ -8,6 +8,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
+#include "io/files/json_lines.h"
 #include "io/files/open_file.h"
 
 namespace voxshard {
@@ -15,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& line) { return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Manifest manifest_of(const fs::path& folder) {
   auto manifest = read_manifest(folder);
@@ -32,7 +31,7 @@ PartLog::PartLog(fs::path folder, const std::string& file, Manifest manifest)
     : folder_(std::move(folder)), path_(folder_ / file), manifest_(std::move(manifest)) {}
 
 PartLog::PartLog(const fs::path& folder, int rank) : PartLog(folder, rank_manifest_name(rank), manifest_of(folder)) {
-  write_text_atomically(path_, text_of(head_line(manifest_)));
+  write_text_atomically(path_, json_line(head_line(manifest_)));
 }
 
 bool PartLog::holds(const std::string& name, const std::string& data) const {
@@ -85,16 +84,16 @@ void PartLog::rewrite() {
   std::vector<std::pair<std::int64_t, std::string>> names;
   for (const auto& [name, part] : manifest_.parts) names.emplace_back(part.order, name);
   std::sort(names.begin(), names.end());
-  std::string text = text_of(head_line(manifest_));
+  std::string text = json_line(head_line(manifest_));
   for (const auto& [order, name] : names) {
     const ManifestPart& part = manifest_.parts.at(name);
-    text += text_of(part.whole ? part_line(name, part) : begin_line(name, part));
+    text += json_line(part.whole ? part_line(name, part) : begin_line(name, part));
   }
   write_text_atomically(path_, text);
 }
 
 void PartLog::append(const Json& line, bool sync) {
-  if (const int reason = append_to_file(path_, text_of(line), sync); reason != 0)
+  if (const int reason = append_to_file(path_, json_line(line), sync); reason != 0)
     throw output_error(path_, std::strerror(reason), "check that the folder exists, is writable and has space");
 }
 

@@ -43,6 +43,7 @@ class PartLog {
   void rewrite();
   /// The manifest; requires that no other thread uses this log.
   Manifest& manifest() { return manifest_; }
+  const Manifest& manifest() const { return manifest_; }
   /// Removes the files of a part below the folder, except those in `but`. Errors: kOutput.
   void remove_files(const ManifestPart& part, const std::set<std::string>& but = {}) const;
 

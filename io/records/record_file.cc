@@ -34,6 +34,19 @@ bool is_head(std::string_view bytes) {
   return bytes.size() >= kHead && number_at<std::uint32_t>(bytes, 8) == masked_crc32c(bytes.substr(0, 8));
 }
 
+template <class T>
+std::string bytes_of(T number) {
+  std::string bytes(sizeof number, '\0');
+  std::memcpy(bytes.data(), &number, sizeof number);
+  return bytes;
+}
+
+/// Returns the length of a record and the checksum of the length.
+std::string head_of(std::string_view record) {
+  const std::string length = bytes_of(static_cast<std::uint64_t>(record.size()));
+  return length + bytes_of(masked_crc32c(length));
+}
+
 std::string beginning_of(const fs::path& path) {
   InputFile in(path);
   if (!in) throw input_error(path, in.problem(), "give a regular file, and check the path and its permissions");
@@ -207,14 +220,9 @@ void RecordWriter::put(std::string_view bytes) {
 }
 
 void RecordWriter::write(std::string_view record) {
-  std::array<char, kHead> head{};
-  const auto length = static_cast<std::uint64_t>(record.size());
-  std::memcpy(head.data(), &length, 8);
-  const std::uint32_t of_length = masked_crc32c({head.data(), 8}), of_data = masked_crc32c(record);
-  std::memcpy(head.data() + 8, &of_length, 4);
-  put({head.data(), head.size()});
+  put(head_of(record));
   put(record);
-  put({reinterpret_cast<const char*>(&of_data), 4});
+  put(bytes_of(masked_crc32c(record)));
 }
 
 void RecordWriter::commit() {
@@ -227,6 +235,10 @@ void RecordWriter::commit() {
     throw output_error(path_, std::strerror(reason), "check its disk's space");
   }
   commit_file(temporary_, path_);
+}
+
+std::string framed_record(std::string_view record) {
+  return head_of(record).append(record) + bytes_of(masked_crc32c(record));
 }
 
 bool is_record_name(const fs::path& path) { return stem_of(path.filename().string()).has_value(); }

@@ -87,6 +87,9 @@ class RecordWriter {
   void* file_ = nullptr;  // zlib's
 };
 
+/// Returns a small record as it lies in a file that is not compressed: its length, bytes and checksums.
+std::string framed_record(std::string_view record);
+
 /// Returns true for the usual names of TFRecord files: .tfrecord, .tfrecords (also with .gz),
 /// x.tfrecord-00000-of-00010, train-00000-of-00256.
 bool is_record_name(const std::filesystem::path& path);

@@ -45,6 +45,8 @@ void return_freed_memory() {
   ::mallopt(M_ARENA_MAX, 2);
 }
 
+void trim_freed_memory() { ::malloc_trim(0); }
+
 std::int64_t available_memory_bytes(const SystemView& system) {
   const auto free_kib = number_behind(system.file("/proc/meminfo"), "MemAvailable:");
   std::int64_t least = std::min({free_kib ? *free_kib * 1024 : kUnknown,

@@ -19,6 +19,9 @@ std::int64_t peak_resident_bytes();
 /// that the memory of one case is still resident during the next. To be called at the start of a program.
 void return_freed_memory();
 
+/// Gives the system what is freed now, also small blocks between others that are in use.
+void trim_freed_memory();
+
 /// Returns the bytes that this process may still take: 9/10 of the lowest of the machine's free memory without
 /// swapping, the rest of its control groups or of Slurm's grant (memory_bounds.h) and the rest of its limits on address
 /// space and data (ulimit -v, -d). 0 when no limit is known.

@@ -8,6 +8,7 @@
 #include <itkNiftiImageIO.h>
 #include <itkNrrdImageIO.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -41,12 +42,15 @@ std::vector<char> disk_bytes(const fs::path& path, const Volume& volume, DiskTyp
       std::memcpy(bytes.data() + i * static_cast<std::int64_t>(sizeof(T)), &stored, sizeof(T));
     }
   };
-  ensure(volume.voxels.dtype() == DType::kF32 || volume.voxels.dtype() == DType::kI32, "images are f32 and labels i32");
+  const DType dtype = volume.voxels.dtype();
+  ensure(dtype == DType::kF32 || dtype == DType::kI32 || dtype == DType::kU8, "images are f32, and labels i32 or u8");
   with_scalar(type, [&](auto zero) {
-    if (volume.voxels.dtype() == DType::kF32)
+    if (dtype == DType::kF32)
       convert(volume.voxels.as<float>(), zero);
-    else
+    else if (dtype == DType::kI32)
       convert(volume.voxels.as<std::int32_t>(), zero);
+    else
+      convert(volume.voxels.as<std::uint8_t>(), zero);
   });
   return bytes;
 }
@@ -54,10 +58,16 @@ std::vector<char> disk_bytes(const fs::path& path, const Volume& volume, DiskTyp
 /// Returns the voxels in memory when the file stores the same bytes; null when they have to be converted. Errors:
 /// kOutput for a voxel that is not finite.
 const char* bytes_as_they_are(const fs::path& path, const Volume& volume, DiskType type) {
+  if (volume.voxels.dtype() == DType::kU8 && type == DiskType::kU8)
+    return reinterpret_cast<const char*>(volume.voxels.data());
   if (volume.voxels.dtype() != DType::kF32 || type != DiskType::kF32) return nullptr;
   const auto* values = volume.voxels.as<float>();
-  for (std::int64_t i = 0; i < volume.voxels.count(); ++i)
-    if (!std::isfinite(values[i])) throw does_not_fit(path, volume, i);
+  const std::int64_t n = volume.voxels.count();
+  std::int64_t bad = 0;
+  for (std::int64_t i = 0; i < n; ++i) bad += !std::isfinite(values[i]);
+  if (bad > 0)
+    throw does_not_fit(path, volume,
+                       std::find_if(values, values + n, [](float x) { return !std::isfinite(x); }) - values);
   return reinterpret_cast<const char*>(values);
 }
 

@@ -2,6 +2,8 @@
 // backwards. Reorienting RAS to LPS flips x and y: result voxel 0 is source voxel size - 1.
 //
 //   reorient(ct, "LPS").geometry.direction   // nearly the identity
+#include <algorithm>
+
 #include "io/volume/resample.h"
 
 namespace voxshard {
@@ -38,19 +40,56 @@ std::array<Letter, 3> letters_of(const std::string& code) {
   return letters;
 }
 
+/// Calls body(voxels) with unsigned words as wide as the voxels: f32 and i32, or the bytes of labels.
+template <class Body>
+void with_words(const Tensor& voxels, Body body) {
+  const std::int64_t width = dtype_bytes(voxels.dtype());
+  ensure(width == 4 || width == 1, "volumes hold f32, i32 or u8");
+  if (width == 4)
+    body(voxels.as<std::uint32_t>());
+  else
+    body(voxels.as<std::uint8_t>());
+}
+
+/// Flips axes in place.
+///   size, axes  (x, y, z)
+template <class Word>
+void flip(Word* voxels, const std::array<std::int64_t, 3>& size, const std::array<bool, 3>& axes) {
+  const auto [nx, ny, nz] = size;
+  const auto row_at = [&, x = nx, rows = ny](std::int64_t z, std::int64_t y) { return voxels + (z * rows + y) * x; };
+  if (axes[0])
+    for (std::int64_t row = 0; row < ny * nz; ++row) std::reverse(row_at(0, row), row_at(0, row + 1));
+  if (axes[1])
+    for (std::int64_t z = 0; z < nz; ++z)
+      for (std::int64_t y = 0; y < ny / 2; ++y) std::swap_ranges(row_at(z, y), row_at(z, y + 1), row_at(z, ny - 1 - y));
+  if (axes[2])
+    for (std::int64_t z = 0; z < nz / 2; ++z) std::swap_ranges(row_at(z, 0), row_at(z + 1, 0), row_at(nz - 1 - z, 0));
+}
+
+/// Returns for each letter of the one orientation the axis of the other that runs along the same axis of the world.
+std::array<int, 3> axes_along(const std::array<Letter, 3>& target, const std::array<Letter, 3>& source) {
+  std::array<int, 3> from{};
+  for (std::size_t a = 0; a < 3; ++a)
+    for (int b = 0; b < 3; ++b)
+      if (source[static_cast<std::size_t>(b)].axis == target[a].axis) from[a] = b;
+  return from;
+}
+
 }  // namespace
+
+bool permutes_axes(const Geometry& from, const std::string& code) {
+  return axes_along(letters_of(code), letters_of(orientation_code(from))) != std::array{0, 1, 2};
+}
 
 Volume reorient(Volume volume, const std::string& code) {
   const auto target = letters_of(code), source = letters_of(orientation_code(volume.geometry));
   const Geometry& old = volume.geometry;
   Geometry fresh = old;
-  std::array<int, 3> from{};
+  const std::array<int, 3> from = axes_along(target, source);
   std::array<std::int64_t, 3> start{}, step{};  // in source elements
   const std::array<std::int64_t, 3> stride{1, old.size[0], old.size[0] * old.size[1]};
   std::array<double, 3> first{};
   for (int a = 0; a < 3; ++a) {
-    for (int b = 0; b < 3; ++b)
-      if (source[b].axis == target[a].axis) from[a] = b;
     const int b = from[a];
     const bool flip = source[b].positive != target[a].positive;
     fresh.size[a] = old.size[b];
@@ -61,18 +100,19 @@ Volume reorient(Volume volume, const std::string& code) {
     step[a] = flip ? -stride[b] : stride[b];
   }
   fresh.origin = old.world(first);
-  if (step == stride) return {fresh, std::move(volume.voxels)};
-
-  Volume result{fresh, Tensor(volume.voxels.dtype(), fresh.shape())};
-  const std::int64_t bytes = dtype_bytes(volume.voxels.dtype());
-  ensure(bytes == 4, "volumes hold f32 or i32");
-  const auto* in = volume.voxels.as<std::uint32_t>();
-  auto* out = result.voxels.as<std::uint32_t>();
-  for (std::int64_t z = 0; z < fresh.size[2]; ++z)
-    for (std::int64_t y = 0; y < fresh.size[1]; ++y) {
-      const std::int64_t row = start[0] + start[1] + start[2] + z * step[2] + y * step[1];
-      for (std::int64_t x = 0; x < fresh.size[0]; ++x) *out++ = in[row + x * step[0]];
-    }
+  if (from == std::array{0, 1, 2}) {
+    with_words(volume.voxels, [&](auto* voxels) { flip(voxels, old.size, {step[0] < 0, step[1] < 0, step[2] < 0}); });
+    return {fresh, std::move(volume.voxels)};
+  }
+  Volume result{fresh, Tensor::unwritten(volume.voxels.dtype(), fresh.shape())};
+  with_words(volume.voxels, [&]<class Word>(const Word* in) {
+    Word* out = result.voxels.as<Word>();
+    for (std::int64_t z = 0; z < fresh.size[2]; ++z)
+      for (std::int64_t y = 0; y < fresh.size[1]; ++y) {
+        const std::int64_t row = start[0] + start[1] + start[2] + z * step[2] + y * step[1];
+        for (std::int64_t x = 0; x < fresh.size[0]; ++x) *out++ = in[row + x * step[0]];
+      }
+  });
   return result;
 }
 

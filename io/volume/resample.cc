@@ -127,23 +127,17 @@ Volume resample_image(Volume volume, const std::array<double, 3>& spacing_mm, In
   require(volume, DType::kF32);
   const Geometry grid = respaced(volume.geometry, spacing_mm);
   if (grid.size == volume.geometry.size) return volume;
-  if (interpolation == Interpolation::kLinear) {
-    Volume result{grid, Tensor(DType::kF32, grid.shape())};
-    resize_linear(volume.voxels, result.voxels);
-    return result;
-  }
+  if (interpolation == Interpolation::kLinear) return {grid, resize_linear(std::move(volume.voxels), grid.shape())};
   Volume result = resample<float>(volume, grid, interpolation, std::nullopt);
   if (interpolation == Interpolation::kCubic) clip_to_range_of(volume.voxels, result.voxels);
   return result;
 }
 
 Volume resample_label(Volume volume, const std::array<double, 3>& spacing_mm) {
-  require(volume, DType::kI32);
+  require(volume, volume.voxels.dtype() == DType::kU8 ? DType::kU8 : DType::kI32);
   const Geometry grid = respaced(volume.geometry, spacing_mm);
   if (grid.size == volume.geometry.size) return volume;
-  Volume result{grid, Tensor(DType::kI32, grid.shape())};
-  resize_nearest(volume.voxels, result.voxels);
-  return result;
+  return {grid, resize_nearest(std::move(volume.voxels), grid.shape())};
 }
 
 Volume resample_image_to(const Volume& volume, const Geometry& grid, Interpolation interpolation, double outside) {

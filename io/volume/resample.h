@@ -19,15 +19,17 @@ enum class Interpolation { kNearest, kLinear, kCubic };
 
 /// The same voxels with axes permuted and flipped so that orientation_code is `code`; every voxel stays where it was in
 /// the world. Exact, no interpolation; works for f32 and i32. A volume that already has the orientation is moved, not
-/// copied.
+/// copied; axes that only flip are flipped in place.
 /// Errors: kConfig when `code` is not one letter each of L/R, P/A, S/I.
 Volume reorient(Volume volume, const std::string& code);
+/// True when reorient() makes a second volume. Errors: as there.
+bool permutes_axes(const Geometry& from, const std::string& code);
 
 /// An image (f32) at another spacing, on the grid respaced(volume.geometry, spacing_mm); values stay within the input's
 /// range. Returns the volume itself when no size changes. Errors: kConfig for a spacing that is not > 0.
 Volume resample_image(Volume volume, const std::array<double, 3>& spacing_mm,
                       Interpolation interpolation = Interpolation::kLinear);
-/// A label map (i32) at another spacing, nearest voxel.
+/// A label map (i32 or u8) at another spacing, nearest voxel.
 Volume resample_label(Volume volume, const std::array<double, 3>& spacing_mm);
 
 /// An image on `grid`; voxels whose centre lies outside the source get `outside`.

@@ -24,15 +24,36 @@ struct AxisPlaces {
   }
 };
 
+/// Releases the slices of a volume that is read from its first slice to its last.
+class ReadOnce {
+ public:
+  explicit ReadOnce(Tensor& volume)
+      : volume_(volume), slice_bytes_(volume.bytes() / std::max<std::int64_t>(volume.shape()[0], 1)) {}
+  /// No slice before `slice` is read again.
+  void need_from(std::int64_t slice) {
+    if (slice * slice_bytes_ - released_ < kPiece) return;
+    volume_.release(released_, slice * slice_bytes_);
+    released_ = slice * slice_bytes_;
+  }
+
+ private:
+  static constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // bytes per call
+  Tensor& volume_;
+  std::int64_t slice_bytes_, released_ = 0;
+};
+
 }  // namespace
 
-void resize_linear(const Tensor& from, Tensor& to) {
-  const Shape n = from.shape(), m = to.shape();
+Tensor resize_linear(Tensor from, const Shape& shape) {
+  Tensor to = Tensor::unwritten(DType::kF32, shape);
+  ReadOnce slices(from);
+  const Shape n = from.shape(), m = shape;
   const AxisPlaces zs(n[0], m[0]), ys(n[1], m[1]), xs(n[2], m[2]);
   std::vector<double> row(static_cast<std::size_t>(n[2]));  // between the four rows around a sample
   const float* voxels = from.as<float>();
   float* out = to.as<float>();
-  for (std::size_t z = 0; z < zs.low.size(); ++z)
+  for (std::size_t z = 0; z < zs.low.size(); ++z) {
+    slices.need_from(zs.low[z]);
     for (std::size_t y = 0; y < ys.low.size(); ++y) {
       const auto row_at = [&](std::int64_t k, std::int64_t j) { return voxels + (k * n[1] + j) * n[2]; };
       const float *a = row_at(zs.low[z], ys.low[y]), *b = row_at(zs.low[z], ys.high[y]);
@@ -49,18 +70,35 @@ void resize_linear(const Tensor& from, Tensor& to) {
                                     u * row[static_cast<std::size_t>(xs.high[x])]);
       }
     }
+  }
+  return to;
 }
 
-void resize_nearest(const Tensor& from, Tensor& to) {
-  const Shape n = from.shape(), m = to.shape();
+namespace {
+
+template <class Label>
+Tensor nearest(Tensor from, const Shape& shape) {
+  Tensor to = Tensor::unwritten(from.dtype(), shape);
+  ReadOnce slices(from);
+  const Shape n = from.shape(), m = shape;
   const AxisPlaces zs(n[0], m[0]), ys(n[1], m[1]), xs(n[2], m[2]);
-  const std::int32_t* voxels = from.as<std::int32_t>();
-  std::int32_t* out = to.as<std::int32_t>();
-  for (const std::int64_t z : zs.nearest)
+  const Label* voxels = from.as<Label>();
+  Label* out = to.as<Label>();
+  for (const std::int64_t z : zs.nearest) {
+    slices.need_from(z);
     for (const std::int64_t y : ys.nearest) {
-      const std::int32_t* row = voxels + (z * n[1] + y) * n[2];
+      const Label* row = voxels + (z * n[1] + y) * n[2];
       for (const std::int64_t x : xs.nearest) *out++ = row[x];
     }
+  }
+  return to;
+}
+
+}  // namespace
+
+Tensor resize_nearest(Tensor from, const Shape& shape) {
+  if (from.dtype() == DType::kU8) return nearest<std::uint8_t>(std::move(from), shape);
+  return nearest<std::int32_t>(std::move(from), shape);
 }
 
 }  // namespace voxshard

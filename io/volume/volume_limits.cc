@@ -8,6 +8,7 @@
 
 #include "io/files/file_error.h"
 #include "io/volume/volume.h"
+#include "libcore/base/budget_value.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -55,7 +56,8 @@ void require_within(const VolumeLimits& limits, const VolumeInfo& info, const st
 Error over_memory(const std::string& what, std::int64_t bytes, std::int64_t most_bytes, const std::string& fits) {
   return Error(ErrorKind::kInput, "E_BUDGET",
                "[memory] " + what + " takes " + bytes_text(bytes) + ", of " + bytes_text(most_bytes) +
-                   " that this process may take; " + fits + ", or raise host-memory");
+                   " that this process may take; " + fits + ", or raise host-memory by " +
+                   budget_value(bytes - most_bytes));
 }
 
 }  // namespace voxshard

@@ -39,7 +39,7 @@ std::int64_t reading_bytes(const VolumeInfo& info);
 void require_within(const VolumeLimits& limits, const VolumeInfo& info, const std::filesystem::path& path);
 
 /// Returns E_BUDGET for a case that needs too much memory: "[memory] WHAT takes 5.0 GiB, of 2.0 GiB that this process
-/// may take; FITS, or raise host-memory".
+/// may take; FITS, or raise host-memory by 3MiB".
 Error over_memory(const std::string& what, std::int64_t bytes, std::int64_t most_bytes, const std::string& fits);
 
 }  // namespace voxshard

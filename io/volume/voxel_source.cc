@@ -183,7 +183,7 @@ bool is_finite(T value) {
 
 Volume read_image_voxels(const VolumeHeader& h) {
   const Geometry& geometry = h.info.geometry;
-  Volume volume{geometry, Tensor(DType::kF32, geometry.shape())};
+  Volume volume{geometry, Tensor::unwritten(DType::kF32, geometry.shape())};
   float* out = volume.voxels.as<float>();
   if (read_small_integers(h, out)) return volume;
   BadVoxels bad, large;
@@ -201,7 +201,7 @@ Volume read_image_voxels(const VolumeHeader& h) {
 
 Volume read_label_voxels(const VolumeHeader& h) {
   const Geometry& geometry = h.info.geometry;
-  Volume volume{geometry, Tensor(DType::kI32, geometry.shape())};
+  Volume volume{geometry, Tensor::unwritten(DType::kI32, geometry.shape())};
   std::int32_t* out = volume.voxels.as<std::int32_t>();
   if (read_small_integers(h, out)) return volume;
   BadVoxels bad, fractions, large;

@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "libcore/detection/box_coding.h"
@@ -30,8 +31,11 @@ struct AnchorOptions {
   int scales = 3;   // 2^(i / scales), i = 0 .. scales - 1
   double side = 4;  // in cells
   std::vector<Aspect> aspects = {{1, 1}, {std::sqrt(0.5), std::sqrt(2.0)}, {std::sqrt(2.0), std::sqrt(0.5)}};
+  std::vector<Aspect> shapes = {};  // height and width in cells, instead of scales, side and aspects; empty: those
 
-  std::int64_t per_cell() const { return scales * static_cast<std::int64_t>(aspects.size()); }
+  std::int64_t per_cell() const { return shapes.empty() ? scales * std::ssize(aspects) : std::ssize(shapes); }
+  /// Returns the height and width of each anchor of a cell, in cells.
+  std::vector<Aspect> shapes_of_cell() const;
 };
 
 struct AnchorLevel {

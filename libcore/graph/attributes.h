@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libcore/kernels/conv_kernel.h"
+#include "libcore/kernels/detection_loss.h"
 #include "libcore/kernels/loss.h"
 #include "libcore/kernels/window.h"
 #include "libcore/tensor/dtype.h"
@@ -163,10 +164,11 @@ struct DetectionAttrs {
   double box_weight = 1;        // of the box loss
   double alpha = 0, gamma = 0;  // focal loss
   double delta = 0;             // Huber loss
-  DType dtype = DType::kF32;    // of the gradients
+  BoxLossKind box_loss = BoxLossKind::kHuber;
+  DType dtype = DType::kF32;  // of the gradients
   static void each(auto& a, auto f) {
     f("groups", a.groups), f("batch", a.batch), f("box_weight", a.box_weight), f("alpha", a.alpha), f("gamma", a.gamma);
-    f("delta", a.delta), f("dtype", a.dtype);
+    f("delta", a.delta), f("box_loss", a.box_loss), f("dtype", a.dtype);
   }
   friend bool operator==(const DetectionAttrs&, const DetectionAttrs&) = default;
 };

@@ -24,6 +24,9 @@ void read(LineScanner& line, std::vector<double>& values) {
 void read(LineScanner& line, Dims& value) { value = line.dims(); }
 void read(LineScanner& line, DType& value) { value = line.dtype(); }
 void read(LineScanner& line, LossKind& value) { value = static_cast<LossKind>(line.one_of(kLossNames, "a loss")); }
+void read(LineScanner& line, BoxLossKind& value) {
+  value = static_cast<BoxLossKind>(line.one_of(kBoxLossNames, "a box loss"));
+}
 void read(LineScanner& line, ConvKernel& value) {
   value = static_cast<ConvKernel>(line.one_of(kConvKernelNames, "a kernel"));
 }

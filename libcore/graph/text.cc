@@ -12,6 +12,7 @@ std::string value_text(std::int64_t value) { return std::to_string(value); }
 std::string value_text(int value) { return std::to_string(value); }
 std::string value_text(DType value) { return dtype_name(value); }
 std::string value_text(LossKind value) { return kLossNames[static_cast<std::size_t>(value)]; }
+std::string value_text(BoxLossKind value) { return kBoxLossNames[static_cast<std::size_t>(value)]; }
 std::string value_text(ConvKernel value) { return kConvKernelNames[static_cast<std::size_t>(value)]; }
 std::string value_text(const Dims& value) { return to_string(value); }
 std::string value_text(double value) { return number_text(value); }

@@ -22,6 +22,7 @@ void add_box_loss(Builder& b, const std::vector<BoxLevel>& levels, const BoxLoss
                              .alpha = loss.alpha,
                              .gamma = loss.gamma,
                              .delta = loss.delta,
+                             .box_loss = loss.kind,
                              .dtype = options.dtype};
   ValueId sums = kNoValue;
   std::vector<ValueId> inputs{kNoValue};

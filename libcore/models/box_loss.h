@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libcore/detection/anchors.h"
+#include "libcore/kernels/detection_loss.h"
 #include "libcore/models/model.h"
 
 namespace voxshard {
@@ -23,10 +24,11 @@ struct BoxLevel {
 ///   logits  (N, h, w, anchors * classes) f32      boxes  (N, h, w, 4 anchors) f32
 BoxLevel with_box_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_t classes, int level);
 
-/// Focal loss of the classes, Huber loss of the boxes (kernels/detection_loss.h).
+/// Focal loss of the classes, Huber loss or GIoU of the boxes (kernels/detection_loss.h).
 struct BoxLossOptions {
   double alpha = 0.25, gamma = 1.5;
   double delta = 0.1;
+  BoxLossKind kind = BoxLossKind::kHuber;
   double box_weight = 50;
 };
 

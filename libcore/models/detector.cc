@@ -16,6 +16,7 @@ Detector anchor_detector(const AnchorOptions& anchors, std::int64_t first_class,
                          const PostprocessOptions& postprocess) {
   return {.first_class = first_class,
           .postprocess = postprocess,
+          .anchors = anchors,
           .targets_per_pixel = anchors_per_pixel(anchors),
           .targets =
               [anchors](const Dims& size, std::span<const ObjectBox> objects) {

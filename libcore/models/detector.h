@@ -15,6 +15,7 @@
 
 #include "libcore/detection/matching.h"
 #include "libcore/detection/nms.h"
+#include "libcore/kernels/detection_loss.h"
 
 namespace voxshard {
 
@@ -24,8 +25,10 @@ using OwnedOutput = std::function<TensorView(const std::string& output)>;
 struct Detector {
   std::int64_t first_class = 0;    // the id of the first object class: 1 where class 0 is the background
   PostprocessOptions postprocess;  // post-processing when training is evaluated
-  double box_weight = 50;          // weight of the box loss (kernels/detection_loss.h)
-  double targets_per_pixel = 0;    // anchors per pixel, each with a class and a box; used by memory plans
+  BoxLossKind box_loss = BoxLossKind::kHuber;
+  double box_weight = 50;        // weight of the box loss (kernels/detection_loss.h)
+  AnchorOptions anchors = {};    // of a detector with anchors
+  double targets_per_pixel = 0;  // anchors per pixel, each with a class and a box; used by memory plans
 
   /// Returns the targets of an image of `size` (H, W) for the inputs of its levels.   Threads: any number at once.
   std::function<ImageTargets(const Dims& size, std::span<const ObjectBox> objects)> targets;
@@ -35,6 +38,10 @@ struct Detector {
                                           const Dims& image, const PostprocessOptions& postprocess)>
       candidates;
 };
+
+/// The field of the config of a model with anchors that says their shapes: kFittedAnchors leaves them to the data set,
+/// and the training task replaces it by shapes_text().
+inline constexpr const char *kAnchorsField = "anchors", *kFittedAnchors = "fitted";
 
 /// A detector with anchors on the levels of a pyramid. Each level L has the inputs "class_targets/L" and
 /// "box_targets/L" and the outputs "class_logits/L" and "boxes/L", as in retinanet.h.

@@ -41,7 +41,8 @@ struct ConfigField {
   std::string option = {};                                     // the option's name for users; empty: `name` with dashes
   std::vector<std::pair<std::string, FieldValue>> words = {};  // words that users give instead of values; empty: none
   bool of_data = false;                                        // in training the data set determines it
-  bool shapes = true;                                          // determines which tensors a checkpoint has
+  std::string from_data = {};  // the value that leaves it to the data set; the training task replaces it
+  bool shapes = true;          // determines which tensors a checkpoint has
   bool newer = false;  // checkpoints that were written before it existed lack it: the model's usual value is theirs
   std::function<FieldValue(const std::any&)> get = {};
   std::function<void(std::any&, const FieldValue&)> set = {};  // Errors: kConfig for another type, name or number

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "libcore/detection/anchor_shapes.h"
 #include "libcore/models/box_loss.h"
 #include "libcore/models/fpn.h"
 
@@ -13,6 +14,13 @@ constexpr double kHeadDeviation = 0.01;
 constexpr double kFirstScore = 0.01;
 constexpr double kRetinaNetEpsilon = 1e-4;  // of all batch norms
 constexpr double kAlpha = 0.25, kGamma = 1.5, kDelta = 0.1, kBoxWeight = 50;
+/// Of GIoU, as mmdetection 3 has it beside a focal loss (configs/gfl).
+constexpr double kGiouWeight = 2;
+constexpr const char* kReferenceAnchors = "reference";
+
+double box_weight(const RetinaNetConfig& config) {
+  return config.box_loss == BoxLossKind::kHuber ? kBoxWeight : kGiouWeight;
+}
 
 /// The variant also sets the default number of classes, weight decay and frozen layers; their rows come later and may
 /// override them.
@@ -29,6 +37,28 @@ ConfigField variant_field() {
     const bool legacy = c.variant == RetinaNetVariant::kLegacy;
     c.decay = legacy ? Decay::kAllButBackboneNorms : Decay::kKernels;
     c.frozen = legacy ? Frozen::kStem : Frozen::kNone;
+  };
+  return row;
+}
+
+/// Shapes are read when they are set, so that a wrong text is refused where it is given.
+ConfigField anchors_field() {
+  ConfigField row =
+      field(&RetinaNetConfig::anchors,
+            {.name = kAnchorsField,
+             .help = "Shapes of the anchors: reference, as the variant has them; fitted to the boxes that "
+                     "train; or 9 as HxW,HxW,..., in cells of a level",
+             .from_data = kFittedAnchors,
+             .newer = true});
+  row.set = [set = row.set](std::any& config, const FieldValue& value) {
+    std::any next = config;
+    set(next, value);
+    const auto& changed = std::any_cast<const RetinaNetConfig&>(next);
+    const bool is_word = changed.anchors == kReferenceAnchors || changed.anchors == kFittedAnchors;
+    if (!is_word && changed.anchors.find('x') == std::string::npos)
+      refuse_name("the anchors", changed.anchors, {kReferenceAnchors, kFittedAnchors, "9 shapes HxW,HxW,..."});
+    anchor_options(changed);
+    config = std::move(next);
   };
   return row;
 }
@@ -60,7 +90,15 @@ const std::vector<ConfigField>& retinanet_fields() {
                                        .help = "What stays as it begins: none, or stem (the first convolution) as in "
                                                "the legacy variant, whose default it is",
                                        .names = {"none", "stem"},
-                                       .shapes = false})};
+                                       .shapes = false}),
+      anchors_field(),
+      field(&RetinaNetConfig::box_loss,
+            {.name = "box_loss",
+             .help =
+                 "What boxes are trained on: huber, of their four numbers, as the reference; giou, the overlap itself",
+             .names = {std::begin(kBoxLossNames), std::end(kBoxLossNames)},
+             .shapes = false,
+             .newer = true})};
   return rows;
 }
 
@@ -92,6 +130,8 @@ ValueId apply_head(Layers& layers, const Head& head, ValueId x, std::int64_t fil
 AnchorOptions anchor_options(const RetinaNetConfig& config) {
   AnchorOptions options;
   if (config.variant == RetinaNetVariant::kLegacy) options.aspects = {{1, 1}, {0.7, 1.4}, {1.4, 0.7}};
+  if (config.anchors != kReferenceAnchors && config.anchors != kFittedAnchors)
+    options.shapes = shapes_from_text(config.anchors, options.per_cell());
   return options;
 }
 
@@ -101,8 +141,10 @@ std::int64_t first_class(const RetinaNetConfig& config) {
 
 Detector retinanet_detector(const RetinaNetConfig& config) {
   const bool legacy = config.variant == RetinaNetVariant::kLegacy;
-  return anchor_detector(anchor_options(config), first_class(config),
-                         legacy ? legacy_evaluation_postprocess() : detection_postprocess());
+  Detector detector = anchor_detector(anchor_options(config), first_class(config),
+                                      legacy ? legacy_evaluation_postprocess() : detection_postprocess());
+  detector.box_loss = config.box_loss, detector.box_weight = box_weight(config);
+  return detector;
 }
 
 Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options, const OpTable& ops) {
@@ -144,7 +186,10 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
     if (options.has_loss()) levels.push_back(with_box_targets(b, logits, boxes, config.classes, l));
   }
   if (!options.has_loss()) return graph;
-  add_box_loss(b, levels, {.alpha = kAlpha, .gamma = kGamma, .delta = kDelta, .box_weight = kBoxWeight}, options);
+  add_box_loss(
+      b, levels,
+      {.alpha = kAlpha, .gamma = kGamma, .delta = kDelta, .kind = config.box_loss, .box_weight = box_weight(config)},
+      options);
   return graph;
 }
 

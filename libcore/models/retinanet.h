@@ -12,6 +12,8 @@
 // the legacy variant models/official/retinanet.
 #pragma once
 
+#include <string>
+
 #include "libcore/models/detector.h"
 #include "libcore/models/model.h"
 #include "libcore/models/resnet.h"
@@ -38,9 +40,11 @@ struct RetinaNetConfig {
   std::int64_t classes = 91;  // those of COCO and the background; the legacy variant has 90
   std::int64_t filters = 64;  // of the stem
   std::int64_t pyramid_filters = 256;
-  double norm_momentum = 0.997;   // of the running statistics; lower it for runs of a few hundred steps
-  Decay decay = Decay::kKernels;  // parameters that weight decay applies to
-  Frozen frozen = Frozen::kNone;  // parameters that are not trained
+  double norm_momentum = 0.997;       // of the running statistics; lower it for runs of a few hundred steps
+  Decay decay = Decay::kKernels;      // parameters that weight decay applies to
+  Frozen frozen = Frozen::kNone;      // parameters that are not trained
+  std::string anchors = "reference";  // the variant's; kFittedAnchors; or shapes_text() of as many as that has
+  BoxLossKind box_loss = BoxLossKind::kHuber;
 };
 
 /// Builds a graph with the inputs "image" (N, H, W, channels) in `dtype` and, in training, per level L of 3 to 7
@@ -53,6 +57,7 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
 /// Its row in the table of models.
 Model retinanet();
 
+/// Returns the variant's anchors, or those shapes; while they are still to be fitted, the variant's.
 AnchorOptions anchor_options(const RetinaNetConfig& config);
 /// The id of the first object class: 1 where class 0 is the background, else 0.
 std::int64_t first_class(const RetinaNetConfig& config);

@@ -4,10 +4,11 @@
 //   detection_loss {sums, (logits, class_targets, boxes, box_targets) of each level} box_weight -> (1)
 //   focal_grad {logits, class_targets, sums, d_loss} dtype -> d_logits
 //   huber_grad {boxes, box_targets, sums, d_loss} dtype -> d_boxes
+//   giou_grad {boxes, box_targets, sums, d_loss} dtype -> d_boxes       the same where box_loss is giou
 //
-// Attributes: all ops read groups and batch; detection_sums and focal_grad also alpha and gamma; detection_sums and
-// huber_grad also delta. The number of classes per anchor is the logits' channels divided by the class targets'
-// channels.
+// Attributes: all ops read groups and batch; all but focal_grad box_loss; detection_sums and focal_grad also alpha and
+// gamma; detection_sums and huber_grad also delta. The number of classes per anchor is the logits' channels divided by
+// the class targets' channels.
 #include "libcore/kernels/detection_loss.h"
 
 #include "libcore/graph/builder.h"
@@ -28,6 +29,7 @@ DetectionLossSpec spec_of(const Attributes& attrs, std::int64_t classes) {
           .alpha = a.alpha,
           .gamma = a.gamma,
           .delta = a.delta,
+          .box_loss = a.box_loss,
           .box_weight = a.box_weight};
 }
 
@@ -96,8 +98,11 @@ TensorType infer_focal_grad(const Attributes& given, std::span<const TensorType>
   return {attrs.dtype, in[0].shape};
 }
 
-TensorType infer_huber_grad(const Attributes& given, std::span<const TensorType> in) {
+template <BoxLossKind kind>
+TensorType infer_box_grad(const Attributes& given, std::span<const TensorType> in) {
   const auto& attrs = attrs_of<DetectionAttrs>(given);
+  require(attrs.box_loss == kind,
+          std::string("expected the box loss ") + kBoxLossNames[static_cast<std::size_t>(kind)]);
   require(in.size() == 4, "expected boxes, box targets, sums and d_loss");
   require_shape(in, 3, {1});
   require_boxes(attrs, in[0], in[1]);
@@ -108,12 +113,13 @@ TensorType infer_huber_grad(const Attributes& given, std::span<const TensorType>
 void differentiate_loss(GradientContext& g) {
   Builder& b = g.builder;
   const auto& in = g.node.inputs;
+  const bool huber = attrs_of<DetectionAttrs>(g.node.attrs).box_loss == BoxLossKind::kHuber;
   for (std::size_t i = 1; i < in.size(); i += kPerLevel) {
     const std::string name = "grad/" + g.node.name + "/";
     g.d_inputs[i] =
         b.op("focal_grad", {in[i], in[i + 1], in[0], g.d_result}, g.node.attrs, name + b.graph().node(in[i]).name);
-    g.d_inputs[i + 2] = b.op("huber_grad", {in[i + 2], in[i + 3], in[0], g.d_result}, g.node.attrs,
-                             name + b.graph().node(in[i + 2]).name);
+    g.d_inputs[i + 2] = b.op(huber ? "huber_grad" : "giou_grad", {in[i + 2], in[i + 3], in[0], g.d_result},
+                             g.node.attrs, name + b.graph().node(in[i + 2]).name);
   }
 }
 
@@ -156,11 +162,13 @@ std::unique_ptr<Kernel> focal_grad_kernel(const OpContext& op, KernelSet set) {
       });
 }
 
-std::unique_ptr<Kernel> huber_grad_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>(
-      [fn = detection_kernels(set).huber_grad, spec = spec_of(op.attrs, 1)](const KernelCall& c) {
-        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), with_d_loss(spec, c));
-      });
+template <BoxLossKind kind>
+std::unique_ptr<Kernel> box_grad_kernel(const OpContext& op, KernelSet set) {
+  const DetectionKernels& kernels = detection_kernels(set);
+  return std::make_unique<FunctionKernel>([fn = kind == BoxLossKind::kHuber ? kernels.huber_grad : kernels.giou_grad,
+                                           spec = spec_of(op.attrs, 1)](const KernelCall& c) {
+    fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), with_d_loss(spec, c));
+  });
 }
 
 /// Samples have nine anchors: channels are 9 x 3 or 9 x 91 logits, or four numbers per anchor.
@@ -196,9 +204,11 @@ OpUse focal_grad_sample(DType stored, const Shape& x) {
            {DType::kF64, {1, kSums}},
            {DType::kF64, {1}}}};
 }
-OpUse huber_grad_sample(DType stored, const Shape& x) {
-  return {sample_attributes(stored),
-          {{DType::kF32, x}, {DType::kF32, x}, {DType::kF64, {1, kSums}}, {DType::kF64, {1}}}};
+template <BoxLossKind kind>
+OpUse box_grad_sample(DType stored, const Shape& x) {
+  DetectionAttrs attrs = sample_attributes(stored);
+  attrs.box_loss = kind;
+  return {attrs, {{DType::kF32, x}, {DType::kF32, x}, {DType::kF64, {1, kSums}}, {DType::kF64, {1}}}};
 }
 
 }  // namespace
@@ -230,13 +240,21 @@ void add_detection_ops(OpTable& table) {
              .work = focal_work,
              .kernel = focal_grad_kernel,
              .sample = {.memory = focal_grad_sample, .channels = {kFewLogits, kManyLogits}}});
+  constexpr BoxLossKind kHuber = BoxLossKind::kHuber, kGiou = BoxLossKind::kGiou;
   table.add({.name = "huber_grad",
              .scalar = 3,
              .attributes = DetectionAttrs{},
-             .infer = infer_huber_grad,
+             .infer = infer_box_grad<kHuber>,
              .needed = voxel_needs<DetectionAttrs>,
-             .kernel = huber_grad_kernel,
-             .sample = {.memory = huber_grad_sample, .channels = {kBoxes}}});
+             .kernel = box_grad_kernel<kHuber>,
+             .sample = {.memory = box_grad_sample<kHuber>, .channels = {kBoxes}}});
+  table.add({.name = "giou_grad",
+             .scalar = 3,
+             .attributes = DetectionAttrs{.box_loss = kGiou},
+             .infer = infer_box_grad<kGiou>,
+             .needed = voxel_needs<DetectionAttrs>,
+             .kernel = box_grad_kernel<kGiou>,
+             .sample = {.memory = box_grad_sample<kGiou>, .channels = {kBoxes}}});
 }
 
 }  // namespace voxshard

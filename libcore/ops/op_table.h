@@ -17,6 +17,6 @@ void add_pointwise_ops(OpTable& table);  // leaky_relu, add, scale, convert, one
 void add_channel_ops(OpTable& table);    // concat, slice
 void add_reduce_ops(OpTable& table);     // channel_sum, sum_all
 void add_loss_ops(OpTable& table);       // segmentation_sums, segmentation_loss, segmentation_grad
-void add_detection_ops(OpTable& table);  // detection_sums, detection_loss, focal_grad, huber_grad
+void add_detection_ops(OpTable& table);  // detection_sums, detection_loss, focal_grad, huber_grad, giou_grad
 
 }  // namespace voxshard

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/base/budget_value.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -26,6 +27,7 @@ struct Plan {
   bool has_kernels = false;
 
   const char* needs() const { return has_kernels ? "needs " : "needs more than "; }
+  const char* at_least() const { return has_kernels ? "" : "at least "; }
 };
 
 std::string over_core_text(const Budget& budget, const Plan& plan, const Graph& graph, const OpTable& ops,
@@ -40,8 +42,8 @@ std::string over_core_text(const Budget& budget, const Plan& plan, const Graph& 
                      allocations_text(largest_allocations(plan.program, plan.memory, core, 5));
   const auto fits = partition_that_fits(budget.core_bytes, graph, ops, plan.program.cut, target);
   return text + (fits ? "\nA partition that fits: " + to_string(*fits)
-                      : "\nNo partition up to " + std::to_string(kMostCores) +
-                            " cores fits: give more memory, a smaller size or fewer base filters");
+                      : "\nNo partition up to " + std::to_string(kMostCores) + " cores fits: give {memory} " +
+                            plan.at_least() + budget_value(bytes) + ", a smaller size or fewer base filters");
 }
 
 /// Returns the sample's size, reduced on all spatial axes so that the plan would take about `share` of its bytes; empty
@@ -67,7 +69,10 @@ std::string over_process_text(const Budget& budget, const Plan& plan, const Grap
          std::to_string(bytes) + " bytes) in this process for " + to_string(extents_of(graph)) + ", the budget is " +
          bytes_text(budget.process_bytes) + (budget.of_machine ? ", what this machine has free" : "") +
          "; nothing was allocated. Recompute more ({recompute} upsampling), or let {partition} auto choose" +
-         (size.empty() ? "; or give fewer base filters" : "; about " + size + " would fit");
+         (size.empty() ? "; or give fewer base filters" : "; about " + size + " would fit") +
+         (budget.of_machine ? ""
+                            : "; or raise {host-memory} by " + std::string(plan.at_least()) +
+                                  budget_value(bytes - budget.process_bytes));
 }
 
 void require_within(const Budget& budget, const Plan& plan, const Graph& graph, const OpTable& ops,
@@ -93,10 +98,11 @@ bool is_far_over(const Budget& budget, const Footprint& bytes) {
 }
 
 /// The budget of the cores beside the sample, which a process holds while it feeds them, as f32, and its labels behind
-/// them, as i32 and u8.
+/// them, as i32 and u8; and beside what the budget says.
 Budget beside_sample(Budget budget, const Graph& graph) {
   constexpr std::int64_t kSampleBytes = 5;
-  const std::int64_t sample = kSampleBytes * element_count(graph.node(image_of(graph)).type.shape);
+  const std::int64_t sample =
+      (kSampleBytes + budget.beside_bytes) * element_count(graph.node(image_of(graph)).type.shape);
   if (budget.process_bytes > 0) budget.process_bytes = std::max<std::int64_t>(1, budget.process_bytes - sample);
   return budget;
 }

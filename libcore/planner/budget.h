@@ -13,6 +13,7 @@ struct Budget {
   std::int64_t core_bytes = 0;     // per core; 0: no limit
   std::int64_t process_bytes = 0;  // all cores and workers of this process together; 0: no limit
   bool of_machine = false;         // process_bytes is the machine's free memory, not a value that the user gave
+  std::int64_t beside_bytes = 0;   // that the process holds for each element of the image while its cores take turns
   bool may_take_turns = false;     // beyond process_bytes arenas may lie in a file, see lower_within()
 };
 
@@ -22,12 +23,12 @@ struct Budget {
 void require_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
 
 /// Lowers within a budget: a plan far over it is refused before kernels are bound, any other by its exact bytes
-/// including those of kernels. Where cores may take turns (memory/turns.h), the sample counts too, 5 bytes for each
-/// element of the image; cores that then exceed the process' budget, but none by itself that of a core, take turns:
-/// over the cut that was asked for, or the first finer one whose turns take at most half of what the sample leaves, up
-/// to 256 cores. A finer cut halves the longest parts and leaves the innermost axis whole as long as another can be
-/// cut; it changes a result by no more than any cut does. Errors: those of require_within(); nothing has then been
-/// allocated.
+/// including those of kernels. Where cores may take turns (memory/turns.h), the sample counts too, 5 bytes and
+/// `beside_bytes` for each element of the image; cores that then exceed the process' budget, but none by itself that of
+/// a core, take turns: over the cut that was asked for, or the first finer one whose turns take at most half of what
+/// the sample leaves, up to 256 cores. A finer cut halves the longest parts and leaves the innermost axis whole as long
+/// as another can be cut; it changes a result by no more than any cut does. Errors: those of require_within(); nothing
+/// has then been allocated.
 Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,
                         const Target& target);
 

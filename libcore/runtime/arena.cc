@@ -66,6 +66,15 @@ void Arena::evict() const {
   if (in_file_ && mapped_ != nullptr) ::madvise(mapped_, mapped_bytes_, MADV_DONTNEED);
 }
 
+void Arena::bring_in(const std::byte* begin, std::int64_t bytes, bool written) const {
+  if (!in_file_ || mapped_ == nullptr || begin < mapped_ || begin + bytes > mapped_ + mapped_bytes_) return;
+  const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+  const std::int64_t first = (begin - mapped_ + page - 1) / page * page, past = (begin - mapped_ + bytes) / page * page;
+  if (past <= first) return;
+  ::madvise(mapped_ + first, static_cast<std::size_t>(past - first),
+            written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+}
+
 Arena::~Arena() {
   if (mapped_ == nullptr) return;
   revive(0, bytes_);

@@ -122,4 +122,17 @@ std::span<std::byte> Cores::messages(int half) const {
                     : std::span(messages_.at(half * bytes, bytes), static_cast<std::size_t>(bytes));
 }
 
+void Cores::bring_in(std::int64_t core, const Call& call) const {
+  const Arena& in_turn = arena(static_cast<std::size_t>(core));
+  const auto whole = [&](const TensorView& view, bool written) {
+    if (view.data == nullptr || view.box.empty()) return;
+    std::int64_t last = 0;  // element of the view
+    for (int a = 0; a < view.axes(); ++a) last += (view.extent()[a] - 1) * view.strides[a];
+    const std::int64_t bytes = (last + 1) * dtype_bytes(view.dtype);
+    if (2 * view.bytes() >= bytes) in_turn.bring_in(view.data, bytes, written);  // else others lie between its rows
+  };
+  for (const TensorView& input : call.inputs) whole(input, false);
+  whole(call.output, true);
+}
+
 }  // namespace voxshard

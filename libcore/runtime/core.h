@@ -77,6 +77,8 @@ class Cores {
   bool take_turns() const { return take_turns_; }
   /// Ends the turn of a core: its arena leaves memory when it lies in a file.
   void evict(std::int64_t core) const { arena(static_cast<std::size_t>(core)).evict(); }
+  /// Brings what a call reads and writes of the core's arena into memory, when it lies in a file.
+  void bring_in(std::int64_t core, const Call& call) const;
 
  private:
   const Arena& arena(std::size_t core) const { return arenas_[core - static_cast<std::size_t>(first())]; }

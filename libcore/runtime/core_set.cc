@@ -204,6 +204,7 @@ void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& c
   }
   const TraceSpan span(trace, worker, TraceKind::kTask, instruction, core, bytes);
   const Stopwatch watch;
+  if (cores_.take_turns() && core >= 0) cores_.bring_in(core, call);
   executable()
       .kernels.of(program().instructions[instruction].value)
       .run({.inputs = call.inputs,

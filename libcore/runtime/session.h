@@ -61,6 +61,11 @@ class Session {
   /// True when the stop check returns true now.
   bool stop_requested() const { return stop_ && stop_(); }
 
+  /// The place of this session among those of its process that take turns; 0 where it is the only one. All ranks give
+  /// the sessions of one model the same number.
+  std::size_t number() const { return number_; }
+  void set_number(std::size_t number) { number_ = number; }
+
   Parameters& parameters() { return parameters_; }
   WorkerPool& pool() { return pool_; }
   /// The transport to the other ranks of the run, or that of a single process.
@@ -75,6 +80,7 @@ class Session {
   Transport& transport_;
   ArenaMode arenas_;
   Parameters parameters_;
+  std::size_t number_ = 0;
   StopCheck stop_;
   std::function<int(std::int64_t bytes)> scratch_;
   struct Kept {

@@ -1,5 +1,9 @@
 #include "libcore/tensor/tensor.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -54,13 +58,38 @@ TensorView dense_view(void* data, DType dtype, const Box& box) {
   return {static_cast<std::byte*>(data), dtype, box, dense_strides(box.extent)};
 }
 
+namespace {
+
+std::uintptr_t page_bytes() {
+  static const auto bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+/// Asks the system for its large pages where the memory is large: one of 2 MiB costs far less than 512 of 4 KiB, each
+/// of which is a fault of its own when it is first written.
+void prefer_large_pages(void* memory, std::size_t bytes) {
+  constexpr std::size_t kWorth = std::size_t{4} << 20;
+  if (bytes < kWorth) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t first = (begin + page_bytes() - 1) / page_bytes() * page_bytes();
+  const std::uintptr_t past = (begin + bytes) / page_bytes() * page_bytes();
+  madvise(reinterpret_cast<void*>(first), past - first, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
 void Tensor::Free::operator()(std::byte* p) const { std::free(p); }
 
-Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(shape) {
+Tensor::Tensor(DType dtype, Shape shape) : Tensor(dtype, shape, true) {}
+
+Tensor Tensor::unwritten(DType dtype, Shape shape) { return Tensor(dtype, shape, false); }
+
+Tensor::Tensor(DType dtype, Shape shape, bool filled) : dtype_(dtype), shape_(shape) {
   const auto size = static_cast<std::size_t>((bytes() + 63) / 64 * 64 + 64);
   void* p = std::aligned_alloc(64, size);
   if (p == nullptr) throw std::bad_alloc();
-  std::memset(p, 0, size);
+  prefer_large_pages(p, size);
+  if (filled) std::memset(p, 0, size);
   data_.reset(static_cast<std::byte*>(p));
 }
 
@@ -69,9 +98,17 @@ Tensor::Tensor(const Tensor& other) { *this = other; }
 Tensor& Tensor::operator=(const Tensor& other) {
   if (this == &other) return *this;
   if (other.empty()) return *this = Tensor();
-  Tensor fresh(other.dtype_, other.shape_);
+  Tensor fresh = unwritten(other.dtype_, other.shape_);
   std::memcpy(fresh.data(), other.data(), static_cast<std::size_t>(other.bytes()));
   return *this = std::move(fresh);
+}
+
+void Tensor::release(std::int64_t begin, std::int64_t end) {
+  const std::uintptr_t page = page_bytes();
+  const auto base = reinterpret_cast<std::uintptr_t>(data_.get());
+  const std::uintptr_t first = (base + static_cast<std::uintptr_t>(begin) + page - 1) / page * page;
+  const std::uintptr_t past = (base + static_cast<std::uintptr_t>(std::min(end, bytes()))) / page * page;
+  if (past > first) madvise(reinterpret_cast<void*>(first), past - first, MADV_DONTNEED);
 }
 
 TensorView Tensor::view() const { return dense_view(data_.get(), dtype_, Box::whole(shape_)); }

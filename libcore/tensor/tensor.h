@@ -46,6 +46,8 @@ class Tensor {
   Tensor() = default;
   /// Makes a tensor that is zero-filled and 64-byte aligned.
   Tensor(DType dtype, Shape shape);
+  /// The same without values: the system gives large memory page by page, as elements are written.
+  static Tensor unwritten(DType dtype, Shape shape);
   Tensor(const Tensor& other);
   Tensor& operator=(const Tensor& other);
   Tensor(Tensor&&) noexcept = default;
@@ -62,8 +64,12 @@ class Tensor {
     return reinterpret_cast<T*>(data_.get());
   }
   TensorView view() const;
+  /// Gives the pages that lie wholly in the bytes [begin, end) back to the system: what was there is lost, and the
+  /// tensor stays as large as it is. For a tensor that is read once from its front to its end while another grows.
+  void release(std::int64_t begin, std::int64_t end);
 
  private:
+  Tensor(DType dtype, Shape shape, bool filled);
   struct Free {
     void operator()(std::byte* p) const;
   };

@@ -1,5 +1,6 @@
 #include "pipelines/commands/run_evaluate.h"
 
+#include "pipelines/commands/evaluate_several.h"
 #include "pipelines/commands/memory_report.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/model_runs/rank_json.h"
@@ -30,26 +31,35 @@ TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimat
   return task.evaluate_run(options, std::move(run), context);
 }
 
+/// Returns the lists of inputs that the runs were trained on: not predicted is what none of them predicted.
+SeenInputs seen_of(const EvaluateOptions& options) {
+  SeenInputs all = read_seen(options.predictions).value_or(SeenInputs());
+  for (const std::filesystem::path& further : options.further)
+    all = joined_seen(std::move(all), read_seen(further).value_or(SeenInputs()));
+  return all;
+}
+
+TaskReport evaluate_predictions(EvaluateOptions options, const RunContext& context, const TaskTable& tasks) {
+  std::error_code error;
+  if (!std::filesystem::exists(options.predictions, error))
+    throw Error(ErrorKind::kInput, "E_MISSING",
+                "[evaluate] " + options.predictions.string() + " does not exist; give predictions, or a run folder");
+  const Task& task = task_predicting(tasks, options.predictions);
+  require_own_settings(task, options.task, "evaluate", "these predictions are " + options.predictions.string());
+  require_in_range(task.settings(TaskCommand::kEvaluate, options.task));
+  options.seen = seen_of(options);
+  return context.writes() || task.shares_evaluation() ? task.evaluate(options, context) : TaskReport();
+}
+
 }  // namespace
 
-TaskReport run_evaluate(const EvaluateOptions& asked, const RunContext& context, const TaskTable& tasks,
+TaskReport run_evaluate(const EvaluateOptions& options, const RunContext& context, const TaskTable& tasks,
                         const EstimatorOptions& estimator) {
-  EvaluateOptions options = asked;
-  TaskReport report;
   const bool of_run = is_trained_run(options.predictions);
-  if (of_run) {
-    report = evaluate_run(options, estimator, context, tasks);
-  } else {
-    std::error_code error;
-    if (!std::filesystem::exists(options.predictions, error))
-      throw Error(ErrorKind::kInput, "E_MISSING",
-                  "[evaluate] " + options.predictions.string() + " does not exist; give predictions, or a run folder");
-    const Task& task = task_predicting(tasks, options.predictions);
-    require_own_settings(task, options.task, "evaluate", "these predictions are " + options.predictions.string());
-    require_in_range(task.settings(TaskCommand::kEvaluate, options.task));
-    options.seen = read_seen(options.predictions).value_or(SeenInputs());
-    if (context.writes() || task.shares_evaluation()) report = task.evaluate(options, context);
-  }
+  const auto one = [&](const EvaluateOptions& asked) {
+    return of_run ? evaluate_run(asked, estimator, context, tasks) : evaluate_predictions(asked, context, tasks);
+  };
+  TaskReport report = options.further.empty() ? one(options) : evaluate_several(options, one, context);
   const ProcessReport process = add_memory(report, context);
   if (!of_run) return report;
   const auto ranks = context.gather_memory(process);

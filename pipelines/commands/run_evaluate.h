@@ -10,6 +10,7 @@
 
 namespace voxshard {
 
+/// With options.further it evaluates several (evaluate_several.h).
 /// Errors: kInput for missing files, kNoCase when nothing can be scored, kUsage for an option that the task does not
 /// have, kOutput; for a run also kCheckpoint, kBudget and, for a condition that is not met, kConfig.
 ///   estimator  for a run: its cores, and the batch if `options` has none

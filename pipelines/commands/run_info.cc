@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "io/files/output_file.h"
 #include "libcore/base/plain_text.h"
+#include "pipelines/commands/run_description.h"
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/structure_info.h"
 #include "pipelines/tasks/volume_files.h"
@@ -43,7 +45,8 @@ InfoReport run_info(const std::vector<fs::path>& paths, const InfoOptions& optio
   InfoReport report;
   for (const auto& path : paths) {
     const std::size_t failed = report.failures.size();
-    bool known = false;
+    bool known = is_run_folder(path);
+    if (known) report.set("runs").add(describe_run(path));
     for (const auto& task : tasks) known = task->info(path, options, report) || known;
     if (known) continue;
     if (is_volume_folder(path, options.formats))

@@ -72,8 +72,8 @@ CaseHashes case_hashes(const std::vector<HashedCase>& cases, WorkerPool& pool, P
     for (const auto& file : item.files) hash.add(hashes.at(file));
     hash.add(item.text);
     found.cases[item.name] = hash.text();
-    if (!item.trains) continue;
-    for (std::string& key : keys_of(item, hashes)) found.trained.push_back(std::move(key));
+    auto& keys = item.trains ? found.trained : found.held_out;
+    for (std::string& key : keys_of(item, hashes)) keys.push_back(std::move(key));
   }
   return found;
 }

@@ -28,8 +28,9 @@ struct HashedCase {
 };
 
 struct CaseHashes {
-  nlohmann::ordered_json cases;      // by name, in the order of the cases
-  std::vector<std::string> trained;  // the keys of the training cases
+  nlohmann::ordered_json cases;            // by name, in the order of the cases
+  std::vector<std::string> trained;        // the keys of the training cases
+  std::vector<std::string> held_out = {};  // the keys of the validation cases
 };
 
 /// Errors: kInput for a file that cannot be read.

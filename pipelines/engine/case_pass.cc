@@ -42,7 +42,7 @@ std::vector<char> CasePass::run(const CaseTurn& turn) {
   if (transport.ranks() > 1) join(mine, turn, outcome);
   for (auto& list : outcome.failures)
     for (auto& f : list) {
-      if (mark_ != nullptr) progress.log("case " + f.id + ": " + f.code + " " + f.message + mark_);
+      if (mark_ != nullptr) progress.warn("case " + f.id + ": " + f.code + " " + f.message + mark_);
       failures_.push_back(std::move(f));
     }
   return std::move(outcome.good);

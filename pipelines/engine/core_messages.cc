@@ -142,7 +142,8 @@ void feed_from_first(Session& session, CoreSet& cores, ValueId id, const FillBox
   }
 }
 
-std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const PackCore& pack, const TakeCore& take) {
+std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const PackCore& pack, const TakeCore& take,
+                               const LookAtCore& look) {
   Transport& transport = session.transport();
   const std::int64_t all = cores.executable().program.mesh().cores();
   const Ranks place = transport.place();
@@ -151,6 +152,11 @@ std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const Pac
   std::vector<std::int64_t> sizes(packed.size());
   session.pool().run(std::ssize(packed), [&](std::int64_t i, int) {
     const auto at = static_cast<std::size_t>(i);
+    if (transport.rank() == 0 && look) {
+      look(first + at);
+      cores.rest(first + at);
+      return;
+    }
     packed[at] = pack(first + at);
     sizes[at] = std::ssize(packed[at]);
     cores.rest(first + at);

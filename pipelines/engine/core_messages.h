@@ -21,6 +21,8 @@ namespace voxshard {
 using FillBox = std::function<void(const TensorView& box)>;
 /// Serialises the result of a core of this rank after a run. Threads: several cores at once.
 using PackCore = std::function<std::vector<std::byte>(std::size_t core)>;
+/// Takes, on rank 0, the result of one of its own cores where it lies. Threads: several cores at once.
+using LookAtCore = std::function<void(std::size_t core)>;
 /// Takes, on rank 0, the bytes that PackCore returned for a core of any rank. Threads: several cores at once.
 using TakeCore = std::function<void(std::size_t core, std::span<const std::byte> bytes)>;
 
@@ -40,7 +42,9 @@ void feed_from_first(Session& session, CoreSet& cores, ValueId id, const FillBox
 
 /// Packs the result of each core of this rank and gathers the results on rank 0, where `take` gets those of its own
 /// cores and then, one after another, those of the other ranks. All ranks call it. Returns the bytes that this rank
-/// packed. Errors: RankFailed; those of `pack` and `take`.
-std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const PackCore& pack, const TakeCore& take);
+/// packed. Errors: RankFailed; those of the functions.
+///   look  where rank 0 gives it, it takes the results of rank 0's own cores in place of `pack` and `take`
+std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const PackCore& pack, const TakeCore& take,
+                               const LookAtCore& look = {});
 
 }  // namespace voxshard

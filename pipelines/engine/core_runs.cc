@@ -17,9 +17,11 @@ constexpr const char *kPlan = "plan", *kRun = "run", *kEnd = "end",
 
 void broadcast_request(Session& session, const char* kind, Phase phase = Phase::kPredict,
                        const nlohmann::json& sizes = {}, const nlohmann::json& note = {}) {
-  broadcast_text(
-      session.transport(),
-      pack_json(nlohmann::json{{"kind", kind}, {"phase", static_cast<int>(phase)}, {"sizes", sizes}, {"note", note}}));
+  broadcast_text(session.transport(), pack_json(nlohmann::json{{"kind", kind},
+                                                               {"model", session.number()},
+                                                               {"phase", static_cast<int>(phase)},
+                                                               {"sizes", sizes},
+                                                               {"note", note}}));
 }
 
 Phase phase_of(const nlohmann::json& request) {
@@ -79,7 +81,8 @@ std::int64_t run_together(Session& session, CoreSet& cores, const CoreWork& work
   std::int64_t bytes = 0;
   if (work.serialise)
     bytes = gather_from_cores(
-        session, cores, [&](std::size_t core) { return work.serialise(run.note, cores, core); }, run.take);
+        session, cores, [&](std::size_t core) { return work.serialise(run.note, cores, core); }, run.take,
+        run.look ? [&](std::size_t core) { run.look(cores, core); } : LookAtCore());
   if (work.done) work.done(run.note);
   return bytes;
 }
@@ -100,20 +103,22 @@ void add_refusals(PlannedBytes& planned, const std::string& text, const std::str
 }
 
 /// Serves the requests of rank 0, on another rank, until rank 0 ends. Returns the memory used at the peak.
-ProcessPlan take_part(Session& session, const CoreWork& work, const PredictingProcess& process) {
-  PlannedBytes planned;
+ProcessPlan take_part(ModelSessions& models, const CoreWork& work, const PredictingProcess& process) {
   ProcessPlan most = base_plan(process.base_bytes);
   while (true) {
-    const nlohmann::json request = unpack_cbor(broadcast_text(session.transport(), ""));
+    const nlohmann::json request = unpack_cbor(broadcast_text(models.transport(), ""));
     const std::string kind = request.at("kind");
     if (kind == kEnd) break;
     if (kind == kStop) throw Stopped();
+    const auto model = request.at("model").get<std::size_t>();
+    ensure(model < models.count(), "rank 0 names a model that there is");
+    Session& session = models.session(model);
     if (kind == kPlan) {
       std::set<Shape> sizes;
       for (const nlohmann::json& extents : request.at("sizes")) sizes.insert(shape_from_json(extents));
-      planned = planned_sizes(session, sizes, phase_of(request), process);
-      most = widest(most, planned.held);
-      gather_texts(session.transport(), refusals(planned));
+      models.planned(model) = planned_sizes(session, sizes, phase_of(request), models.process_of(model, process));
+      most = widest(most, models.held());
+      gather_texts(session.transport(), refusals(models.planned(model)));
       continue;
     }
     ensure(kind == kRun, "rank 0 broadcasts one of four requests");
@@ -123,10 +128,10 @@ ProcessPlan take_part(Session& session, const CoreWork& work, const PredictingPr
     if (cores == nullptr) continue;
     const std::int64_t bytes = run_together(session, *cores, work, run);
     most = widest(most,
-                  planned.held + planned.cores(run.extents) +
+                  models.held() + models.planned(model).cores(run.extents) +
                       ProcessPlan{{MemoryPart::kFeeding, work.fill ? 0 : kPieceBytes}, {MemoryPart::kResults, bytes}});
   }
-  session.release();
+  models.release();
   return most;
 }
 
@@ -155,10 +160,17 @@ CoreSet& run_cores(Session& session, const CoreWork& work, const CoreRun& run) {
 
 void coordinate(Session& session, const CoreWork& work, const PredictingProcess& process,
                 const std::function<void()>& body, ProcessPlan* most) {
+  ModelSessions alone({&session});
+  coordinate(alone, work, process, body, most);
+}
+
+void coordinate(ModelSessions& models, const CoreWork& work, const PredictingProcess& process,
+                const std::function<void()>& body, ProcessPlan* most) {
+  Session& session = models.session(0);
   Transport& transport = session.transport();
   if (transport.ranks() == 1) return body();
   if (transport.rank() > 0) {
-    const ProcessPlan widest_moment = take_part(session, work, process);
+    const ProcessPlan widest_moment = take_part(models, work, process);
     if (most != nullptr) *most = widest_moment;
     return;
   }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "pipelines/engine/core_messages.h"
+#include "pipelines/engine/model_sessions.h"
 #include "pipelines/model_runs/trained_run.h"
 
 namespace voxshard {
@@ -42,6 +43,8 @@ struct CoreRun {
   FillBox fill = {};               // fills boxes of the input "image" where CoreWork::fill is empty
   std::function<void()> fed = {};  // called when the sample is not read again
   TakeCore take = {};              // takes the bytes that CoreWork::serialise returned for a core
+  /// Takes the result of a core of rank 0 where it lies, in place of its bytes, of which no copy is then made.
+  std::function<void(const CoreSet& cores, std::size_t core)> look = {};
 };
 
 /// Runs the cores of all ranks once. Rank 0 calls it within coordinate(). The returned core set holds the replicated
@@ -55,6 +58,9 @@ CoreSet& run_cores(Session& session, const CoreWork& work, const CoreRun& run);
 ///   most     set, on ranks other than 0, to the memory that they used at the peak; may be null
 /// Errors: those of `body`; Stopped on all ranks; RankFailed.
 void coordinate(Session& session, const CoreWork& work, const PredictingProcess& process,
+                const std::function<void()>& body, ProcessPlan* most = nullptr);
+/// The same for several models, whose sessions take turns: runs and plans name the session by its number.
+void coordinate(ModelSessions& models, const CoreWork& work, const PredictingProcess& process,
                 const std::function<void()>& body, ProcessPlan* most = nullptr);
 
 /// Plans a run at every size on all ranks and logs the largest, so that a size over the budget of any rank is refused

@@ -12,6 +12,19 @@ fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path
 
 }  // namespace
 
+OutputPlace output_place(const PredictOptions& options, const std::string& option) {
+  OutputPlace place{.inputs = options.read_paths(), .own = {}, .option = option};
+  if (!options.into_run) return place;
+  std::erase(place.inputs, options.run);
+  place.own = options.run;
+  return place;
+}
+
+fs::path beside_output(const PredictOptions& options, const std::string& name) {
+  const fs::path& output = options.into_run ? options.run : options.output;
+  return (output.has_filename() ? output : output.parent_path()).parent_path() / name;
+}
+
 fs::path quarantine_of(const fs::path& output) {
   return output.parent_path() / (output.stem().string() + ".quarantine.csv");
 }
@@ -23,7 +36,7 @@ void require_json_output(const PredictOptions& options, const std::string& what)
 
 void require_predicted_file(const PredictOptions& options, const std::string& what, const OutputKind& kind) {
   require_json_output(options, what);
-  const OutputPlace place = {.inputs = {options.input, options.run}};
+  const OutputPlace place = output_place(options);
   require_output_file(options.output, kind, place);
   require_output_file(quarantine_of(options.output),
                       {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);

@@ -10,6 +10,13 @@
 
 namespace voxshard {
 
+/// Returns where a prediction may be written: not into the input nor the run, but into a run whose own it is.
+OutputPlace output_place(const PredictOptions& options, const std::string& option = "{output}");
+
+/// Returns the file of that name in which a next command writes what it makes of the prediction: beside the output, or
+/// beside the run in whose folder that lies.
+std::filesystem::path beside_output(const PredictOptions& options, const std::string& name);
+
 /// Returns "found.quarantine.csv" for "found.json".
 std::filesystem::path quarantine_of(const std::filesystem::path& output);
 

@@ -1,28 +1,70 @@
 #include "pipelines/engine/prediction.h"
 
+#include <algorithm>
+
 #include "io/files/file_name.h"
 #include "libcore/base/plain_text.h"
+#include "libcore/base/text.h"
+#include "pipelines/engine/none_left.h"
 
 namespace voxshard {
 namespace {
 
+using OwnedSessions = std::vector<std::unique_ptr<Session>>;
+
+/// Makes the sessions of a run and its others, each beside the weights of all the others.
+///   beside  returns the bytes for each element of a model's image that the task holds
+OwnedSessions sessions_of(TrainedRun& run, const RunContext& context,
+                          const std::function<std::int64_t(std::size_t model)>& beside) {
+  std::int64_t weights = 0;
+  for_each_run(run, [&](const TrainedRun& one) { weights += parameter_bytes(one.parameters); });
+  OwnedSessions sessions;
+  for_each_run(run, [&](TrainedRun& one) {
+    const std::int64_t others = weights - parameter_bytes(one.parameters);
+    sessions.push_back(context.session(one, {.bytes = others, .bytes_per_element = beside(sessions.size())}));
+  });
+  return sessions;
+}
+
+ModelSessions in_turns(const OwnedSessions& owned) {
+  std::vector<Session*> sessions;
+  for (const auto& session : owned) sessions.push_back(session.get());
+  return ModelSessions(std::move(sessions));
+}
+
 /// Takes part on a rank other than 0, which runs the boxes of its cores, sees no input file and writes nothing.
 PredictReport take_part_in_prediction(TrainedRun run, const CoreWork& work, const RunContext& context) {
-  const std::unique_ptr<Session> session = context.session(run);
+  const OwnedSessions owned = sessions_of(run, context, [](std::size_t) { return 0; });
+  ModelSessions models = in_turns(owned);
   PredictReport report;
-  coordinate(*session, work, context.predicting(), {}, &report.memory.plan);
+  coordinate(models, work, context.predicting(), {}, &report.memory.plan);
   return report;
 }
 
 }  // namespace
 
-void PredictionBatch::require_planned(const Shape& extents) const {
-  if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
+ProcessPlan PredictionBatch::cores(const PredictionTurn& turn) const {
+  ProcessPlan most;
+  for (std::size_t model = 0; model < models(); ++model)
+    most = widest(most, planned(model).cores(turn.extents_of(model)));
+  return most;
+}
+
+const Error* PredictionBatch::refusal(const PredictionTurn& turn) const {
+  for (std::size_t model = 0; model < models(); ++model) {
+    const auto& all = planned(model).refused;
+    if (const auto refused = all.find(turn.extents_of(model)); refused != all.end()) return &refused->second;
+  }
+  return nullptr;
+}
+
+void PredictionBatch::require_planned(const PredictionTurn& turn) const {
+  if (const Error* refused = refusal(turn)) throw *refused;
 }
 
 void PredictionBatch::list(const std::vector<CaseFailure>& unusable) {
   for (const CaseFailure& failure : unusable) {
-    progress.log(shown_name(failure.id) + ": " + failure.message + " [quarantined]");
+    progress.warn(shown_name(failure.id) + ": " + failure.message + " [quarantined]");
     report.failures.push_back(failure);
   }
 }
@@ -33,9 +75,15 @@ void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, dou
 }
 
 void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {
-  progress.log(words_.one + shown_name(names_[i]) + ": " + message + " [quarantined]");
-  ended_.insert(i);
+  progress.warn(words_.one + shown_name(names_[i]) + ": " + message + " [quarantined]");
+  ended_.insert(i), ++failed_;
   report.failures.push_back({plain_text(names_[i]), code, message});
+}
+
+std::optional<PlannedInput> Prediction::planned(PredictionBatch& batch, const PredictionTurn& turn, std::size_t i) {
+  batch.require_planned(turn);
+  const ProcessPlan plan = turn.extents.empty() ? batch.planned().held : batch.planned().held + batch.cores(turn);
+  return PlannedInput{.id = names().at(i), .extents = turn.extents, .bytes = plan.total()};
 }
 
 /// The loop over the inputs, on rank 0.
@@ -45,6 +93,7 @@ class PredictionLoop {
 
   void run() {
     plan();
+    if (b_.options.dry_run) return rehearse();
     task_.begin();
     if (task_.is_one_stream()) {
       task_.predict(turns_.front());
@@ -53,14 +102,17 @@ class PredictionLoop {
     total_ = std::ssize(b_.names_) + std::ssize(b_.report.failures);
     b_.progress.update("predict", 0, task_.pieces() > 0 ? task_.pieces() : total_, "");
     try {
-      for (const PredictionTurn& turn : turns_) take(turn);
+      do {
+        for (const PredictionTurn& turn : turns_) take(turn);
+      } while (!b_.report.interrupted && take_more());
     } catch (...) {
       task_.abandon();
       throw;
     }
-    if (b_.report.cases.empty() && !b_.report.interrupted) {
+    const bool none_came = b_.names_.empty() && b_.report.failures.empty();  // where inputs are waited for
+    if (b_.report.cases.empty() && !b_.report.interrupted && !none_came) {
       task_.list_failures();
-      throw Error(ErrorKind::kNoCase,
+      throw Error(kind_of_none(b_.report.failures),
                   "[predict] none of " + std::to_string(b_.report.failures.size()) + " " +
                       (b_.words_.in_total.empty() ? b_.words_.inputs : b_.words_.in_total) + " could be predicted" +
                       (b_.report.failures.empty() ? "" : "; the first: " + b_.report.failures.front().message));
@@ -69,19 +121,71 @@ class PredictionLoop {
   }
 
  private:
-  void plan() {
-    std::set<Shape> sizes;
+  /// Says what would be predicted, and what would be left out as far as headers tell.
+  void rehearse() {
+    PredictReport& report = b_.report;
     for (const PredictionTurn& turn : turns_)
-      if (!turn.extents.empty()) sizes.insert(turn.extents);
+      for (const std::size_t i : turn.inputs) {
+        const auto failure = failure_of(b_.names_[i], {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
+          throw_if_stopped(b_.progress);
+          if (auto planned = task_.planned(b_, turn, i)) report.planned.push_back(std::move(*planned));
+        });
+        if (failure) b_.fail(i, failure->code, failure->message);
+      }
+    std::int64_t most = 0;
+    for (const PlannedInput& one : report.planned) report.kept += one.kept, most = std::max(most, one.bytes);
+    report.text = "dry run: " + std::to_string(std::ssize(report.planned) - report.kept) + " would be predicted, " +
+                  std::to_string(report.kept) + " kept, " + std::to_string(report.failures.size()) +
+                  " left out; at most " + bytes_text(most) + " of memory; nothing was written\n";
+  }
+
+  void plan() {
     const ProcessPlan loaded = task_.loaded();
-    if (!sizes.empty())
-      b_.planned_ =
-          plan_runs(b_.session(), sizes, Phase::kPredict, std::to_string(b_.names_.size()) + " " + b_.words_.inputs,
-                    b_.context.predicting(loaded.total()), b_.progress);
-    b_.planned_.held += loaded;
-    b_.report.memory.plan = b_.planned_.held;
-    b_.report.bytes_per_core = b_.planned_.core, b_.report.host_bytes = b_.planned_.host;
-    if (const PlanBytes* turns = b_.planned_.widest_turns()) b_.report.scratch_bytes = turns->run.turns.file_bytes;
+    for (std::size_t model = 0; model < b_.models(); ++model) {
+      std::set<Shape> sizes;
+      for (const PredictionTurn& turn : turns_)
+        if (!turn.extents_of(model).empty()) sizes.insert(turn.extents_of(model));
+      const std::string inputs = std::to_string(b_.names_.size()) + " " + b_.words_.inputs,
+                        by = b_.models() > 1
+                                 ? " by run " + std::to_string(model + 1) + " of " + std::to_string(b_.models())
+                                 : "";
+      if (!sizes.empty())
+        b_.sessions_.planned(model) =
+            plan_runs(b_.session(model), sizes, Phase::kPredict, inputs + by,
+                      b_.sessions_.process_of(model, b_.context.predicting(loaded.total())), b_.progress);
+    }
+    const ProcessPlan held = b_.sessions_.held() + loaded;
+    b_.planned_.clear();
+    PredictReport& r = b_.report;  // the largest of all inputs
+    for (std::size_t model = 0; model < b_.models(); ++model) {
+      PlannedBytes& planned = b_.planned_.emplace_back(b_.sessions_.planned(model));
+      planned.held = held;
+      r.bytes_per_core = std::max(r.bytes_per_core, planned.core);
+      r.host_bytes = std::max(r.host_bytes, planned.host);
+      if (const PlanBytes* turns = planned.widest_turns())
+        r.scratch_bytes = std::max(r.scratch_bytes, turns->run.turns.file_bytes);
+    }
+    b_.takes(held);
+  }
+
+  /// Waits for further inputs and plans their sizes; those of which none is within the budget are left out. False:
+  /// there are no more.
+  bool take_more() {
+    try {
+      if (!task_.wait_for_more()) return false;
+    } catch (const Stopped&) {
+      return false;
+    }
+    b_.names_ = task_.names(), turns_ = task_.turns();
+    total_ = std::ssize(b_.names_) + std::ssize(b_.report.failures) - static_cast<std::int64_t>(b_.failed_);
+    const auto refused = failure_of("", {ErrorKind::kBudget}, [&] { plan(); });
+    if (!refused) return true;
+    for (const PredictionTurn& turn : turns_) {
+      for (const std::size_t i : turn.inputs) b_.fail(i, refused->code, refused->message);
+      task_.ended(turn, false);
+    }
+    turns_.clear();
+    return true;
   }
 
   void take(const PredictionTurn& turn) {
@@ -102,17 +206,18 @@ class PredictionLoop {
   /// Predicts a turn and leaves its inputs out on an error that costs only them. Errors: Stopped; those that end the
   /// batch.
   void predict(const PredictionTurn& turn) {
+    const std::size_t failed_before = b_.failed_;
     const auto failure = failure_of(b_.names_[turn.inputs.front()], {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
       throw_if_stopped(b_.progress);
       task_.predict(turn);
     });
-    if (!failure) return;
-    if (failure->code == kRefusedMemory) b_.session().release();
+    if (failure && failure->code == kRefusedMemory) b_.sessions_.release();
     for (const std::size_t i : turn.inputs) {
-      if (b_.ended_.contains(i)) continue;
+      if (!failure || b_.ended_.contains(i)) continue;
       task_.drop(i);
       b_.fail(i, failure->code, failure->message);
     }
+    task_.ended(turn, b_.failed_ == failed_before);
   }
 
   PredictionBatch& b_;
@@ -128,8 +233,9 @@ PredictReport run_prediction(const PredictOptions& options, TrainedRun run, cons
   PredictionBatch batch(options, run, context);
   const std::unique_ptr<Prediction> task = make(batch);
   batch.words_ = task->words(), batch.names_ = task->names();
-  batch.session_ = context.session(run);
-  coordinate(batch.session(), work, context.predicting(), [&] { PredictionLoop(batch, *task).run(); });
+  batch.owned_ = sessions_of(run, context, [&](std::size_t model) { return task->bytes_beside(model); });
+  batch.sessions_ = in_turns(batch.owned_);
+  coordinate(batch.sessions_, work, context.predicting(), [&] { PredictionLoop(batch, *task).run(); });
   return std::move(batch.report);
 }
 

@@ -8,18 +8,26 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "pipelines/engine/core_runs.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
+#include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 
-/// Inputs that are predicted at once, at the same extents: a volume, an image, a video, or several small items.
+/// Inputs that are predicted at once, at the same extents: a volume, an image, a video, or several small items. Where
+/// several models predict, each takes the turn before the next turn begins.
 struct PredictionTurn {
   Shape extents;  // N and the spatial axes; empty where the header cannot be read: predict() reports why
   std::vector<std::size_t> inputs;  // indices in Prediction::names()
+  std::vector<Shape> further = {};  // the extents for the models behind the first; empty: those of the first
+
+  const Shape& extents_of(std::size_t model) const {
+    return model == 0 || further.empty() ? extents : further.at(model - 1);
+  }
 };
 
 /// The words for a task's inputs in messages.
@@ -36,17 +44,30 @@ class PredictionBatch {
       : options(options), run(run), context(context), progress(context.progress()) {}
 
   const PredictOptions& options;
-  TrainedRun& run;  // without its parameters once the session is made
+  TrainedRun& run;  // without its parameters once the sessions are made
   const RunContext& context;
   Progress& progress;
   PredictReport report;
 
-  /// Returns the session; available after the task has listed its inputs.
-  Session& session() { return *session_; }
-  /// Returns the planned bytes; available after all sizes are planned.
-  const PlannedBytes& planned() const { return planned_; }
-  /// Throws the error with which a size was refused, if it was.
-  void require_planned(const Shape& extents) const;
+  /// Returns what decides which inputs are predicted, for keep_wanted(); it fills report.seen.
+  InputSieve sieve() {
+    return {run.trained_on, options.held_out, report.seen,
+            context.pool(), progress,         options.only ? &*options.only : nullptr};
+  }
+  /// The models that predict each input, one after another: the run and its others.
+  std::size_t models() const { return 1 + run.others.size(); }
+  const TrainedRun& run_of(std::size_t model) const { return model == 0 ? run : run.others.at(model - 1); }
+  /// Returns the session of a model, once the core sets of the others are released; available after the task has listed
+  /// its inputs.
+  Session& session(std::size_t model = 0) { return sessions_.session(model); }
+  /// Returns what was planned for a model; available after all sizes are planned. `held` is that of all models.
+  const PlannedBytes& planned(std::size_t model = 0) const { return planned_.at(model); }
+  /// Returns the memory of the core set of a turn, of the model that takes most, in addition to `held`.
+  ProcessPlan cores(const PredictionTurn& turn) const;
+  /// True when the size of a turn was refused for one of the models.
+  bool is_refused(const PredictionTurn& turn) const { return refusal(turn) != nullptr; }
+  /// Throws the error with which it was refused, if it was.
+  void require_planned(const PredictionTurn& turn) const;
   /// Records the memory plan of the current turn; the report keeps the largest of all turns.
   void takes(const ProcessPlan& plan) { report.memory.plan = widest(report.memory.plan, plan); }
 
@@ -58,14 +79,17 @@ class PredictionBatch {
   void fail(std::size_t i, const std::string& code, const std::string& message);
 
  private:
+  const Error* refusal(const PredictionTurn& turn) const;
   friend class PredictionLoop;
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
   PredictionWords words_;
   std::vector<std::string> names_;
   std::set<std::size_t> ended_;  // inputs that were predicted or failed
-  std::unique_ptr<Session> session_;
-  PlannedBytes planned_;
+  std::size_t failed_ = 0;       // of them, those that failed
+  std::vector<std::unique_ptr<Session>> owned_;
+  ModelSessions sessions_;
+  std::vector<PlannedBytes> planned_;  // by model
 };
 
 /// One call of predict for the inputs of one task. Rank 0 makes it and calls its functions in the order below.
@@ -79,6 +103,12 @@ class Prediction {
   virtual std::vector<PredictionTurn> turns() const = 0;
   /// Returns the memory of inputs that are loaded already, as the task planned it.
   virtual ProcessPlan loaded() const { return {}; }
+  /// Returns the bytes that the task holds for each element of the image of a model while its cores take turns, beside
+  /// the image and its labels.
+  virtual std::int64_t bytes_beside(std::size_t /*model*/) const { return 0; }
+  /// Returns what a dry run says of an input; none when it left it out (PredictionBatch::fail). Writes nothing. Errors:
+  /// those with which predict() would leave it out before it reads voxels.
+  virtual std::optional<PlannedInput> planned(PredictionBatch& batch, const PredictionTurn& turn, std::size_t i);
   /// Opens the outputs; called after the sizes are planned.
   virtual void begin() {}
   /// True for a single input that is predicted while it is read, a video: predict() is called once, does the work of
@@ -93,6 +123,13 @@ class Prediction {
   virtual void predict(const PredictionTurn& turn) = 0;
   /// Drops what an earlier call may have predicted for an input that failed now.
   virtual void drop(std::size_t) {}
+  /// Called after each turn whose inputs were predicted or left out.
+  ///   good  none of them was left out
+  virtual void ended(const PredictionTurn&, bool /*good*/) {}
+  /// Waits for further inputs where these arrive while the batch runs, and returns true when there are some: names()
+  /// then has them at its end, and turns() returns theirs alone. False: there are no more. Errors: Stopped while it
+  /// waits, which ends the batch as if there were no more.
+  virtual bool wait_for_more() { return false; }
   /// Writes the lists of left-out inputs when no input could be predicted.
   virtual void list_failures() {}
   /// Keeps the complete results when an error ends the batch.

@@ -28,8 +28,17 @@ std::vector<CaseFailure> gone_from(const KeptSplit& kept, const std::vector<std:
   return gone;
 }
 
-std::string prediction_hash(const PredictOptions& o, const std::filesystem::path& checkpoint, const std::string& how) {
-  return content_hash("predict 1 " + file_hash(checkpoint) + " " + (o.weights != "auto" ? o.weights + " " : "") +
+std::vector<std::filesystem::path> PredictOptions::read_paths() const {
+  std::vector<std::filesystem::path> paths = {input, run};
+  paths.insert(paths.end(), further_runs.begin(), further_runs.end());
+  return paths;
+}
+
+std::string prediction_hash(const PredictOptions& o, const TrainedRun& run, const std::string& how) {
+  std::string runs = file_hash(run.file);
+  for (const AveragedRun& one : averaged_runs_of(run))  // none of a run alone
+    runs += " " + one.hash + " " + one.weights + " " + std::to_string(one.times);
+  return content_hash("predict 1 " + runs + " " + (o.weights != "auto" ? o.weights + " " : "") +
                       (o.precision ? dtype_name(*o.precision) : "") + " " + how);
 }
 

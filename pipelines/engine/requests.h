@@ -16,12 +16,21 @@
 #include "libcore/models/model.h"
 #include "libcore/tensor/dtype.h"
 #include "libcore/tensor/shape.h"
+#include "pipelines/model_runs/averaged_runs.h"
 #include "pipelines/model_runs/process_plan.h"
 #include "pipelines/model_runs/report.h"
 #include "pipelines/model_runs/trained_on.h"
 #include "pipelines/settings/setting.h"
 
 namespace voxshard {
+
+/// One score of an evaluation, for tables that compare several.
+struct ClassScore {
+  std::string scored;  // a class; empty: over all classes
+  std::string metric;  // the key of the metric: "dice"
+  double value = 0;    // NaN: there is none
+  int digits = 3;      // shown to people
+};
 
 /// The outcome of a command for a task, as JSON and as text for people.
 struct TaskReport {
@@ -33,6 +42,8 @@ struct TaskReport {
   std::vector<std::string> next = {};
   // without the bytes that the process held before; the command adds these and the measured peak
   ProcessPlan memory = {};
+  std::vector<ClassScore> scores = {};  // of evaluate
+  std::vector<std::string> cases = {};  // of evaluate on predictions: the names of what was scored
 };
 
 struct DemoOptions {
@@ -124,17 +135,24 @@ struct TrainingData {
 };
 
 struct PredictOptions {
-  std::filesystem::path run;        // a run folder, or a checkpoint file
-  std::filesystem::path input;      // depends on the task: an image, a folder of images, ...
-  std::filesystem::path output;     // depends on the task: a folder, or a file
-  std::string checkpoint = "auto";  // as in TrainedRunOptions
-  std::string weights = "auto";     // the same
-  std::optional<Dims> partition;    // none: that of the training
+  std::filesystem::path run;                             // a run folder, or a checkpoint file
+  std::vector<std::filesystem::path> further_runs = {};  // the same: runs whose probabilities are averaged with its own
+  std::filesystem::path input;                           // depends on the task: an image, a folder of images, ...
+  std::filesystem::path output;                          // depends on the task: a folder, or a file
+  std::string checkpoint = "auto";                       // as in TrainedRunOptions
+  std::string weights = "auto";                          // the same
+  std::optional<Dims> partition;                         // none: that of the training
   std::optional<DType> precision;
-  bool held_out = false;  // true: inputs that the run was trained on are not predicted
+  bool held_out = false;               // true: inputs that the run was trained on are not predicted
+  std::optional<TrainedOn> only = {};  // keys of the inputs to predict, as CaseHashes has them; none: all
+  bool into_run = false;  // true: the output lies in the folder of the run, as what `train` predicts when it ends
+  bool dry_run = false;   // true: nothing is predicted or written; the report says what would be
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;
+
+  /// Returns the input and the runs: what no output may replace.
+  std::vector<std::filesystem::path> read_paths() const;
 };
 
 struct PredictedCase {
@@ -143,10 +161,20 @@ struct PredictedCase {
   double seconds = 0;
 };
 
+/// An input as a dry run found it.
+struct PlannedInput {
+  std::string id;
+  Shape extents;           // N and the spatial axes of what the model sees
+  std::int64_t bytes = 0;  // of the process at the peak
+  bool kept = false;       // an earlier call predicted it, and it would be kept
+};
+
 struct PredictReport {
-  std::filesystem::path checkpoint = {};  // the checkpoint that was used
-  std::string weights = {};               // as in TrainedRun
+  std::filesystem::path checkpoint = {};   // the checkpoint that was used
+  std::string weights = {};                // as in TrainedRun
+  std::vector<AveragedRun> averaged = {};  // the runs, where several were averaged; the first is that of `checkpoint`
   std::vector<PredictedCase> cases;
+  std::vector<PlannedInput> planned;  // of a dry run
   std::int64_t kept = 0;              // cases that an earlier call with the same settings and inputs predicted
   std::vector<CaseFailure> failures;  // also in quarantine.csv
   std::vector<std::string>
@@ -164,10 +192,9 @@ struct PredictReport {
   std::vector<std::string> next = {};  // the suggested next command, as in TaskReport
 };
 
-/// Returns a hash of everything that determines the prediction for an image: the checkpoint's content, its weights, the
-/// precision, and `how`, the task's other settings.
-std::string prediction_hash(const PredictOptions& options, const std::filesystem::path& checkpoint,
-                            const std::string& how = "");
+/// Returns a hash of everything that determines the prediction for an image: the content of the checkpoints, their
+/// weights, the precision, and `how`, the task's other settings.
+std::string prediction_hash(const PredictOptions& options, const TrainedRun& run, const std::string& how = "");
 
 /// Returns the rows of quarantine.csv of a prediction: the failures, and the inputs that were not reached.
 std::vector<CaseFailure> left_out(const PredictReport& report);
@@ -188,6 +215,8 @@ struct EvaluateOptions {
   std::int64_t steps = 0;           // for a run: number of batches, the data repeated; 0: as many as the data fill once
   SeenInputs seen = {};             // the trained inputs among the predictions, as predict marked them
   TaskOptions task;
+  std::vector<std::filesystem::path> further = {};  // more predictions: with `predictions` they are one set, of which
+                                                    // each has other cases
 };
 
 }  // namespace voxshard

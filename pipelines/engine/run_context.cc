@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/structured_text.h"
+#include "libcore/base/budget_value.h"
+#include "libcore/base/text.h"
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"
 #include "pipelines/model_runs/rank_json.h"
@@ -14,24 +16,39 @@ RunContext::RunContext(Progress& progress, const RunResources& resources)
       resources_(resources),
       transport_(resources.transport != nullptr ? *resources.transport : alone_),
       memory_(resources.host_budget_bytes, transport_.ranks_here()),
-      scratch_(resources.scratch) {}
+      scratch_(resources.scratch) {
+  if (resources.host_budget_bytes <= 0 || base_bytes() < resources.host_budget_bytes) return;
+  throw Error(ErrorKind::kBudget, "[memory] program and libraries take " + bytes_text(base_bytes()) +
+                                      " before anything is read, this process may take " +
+                                      bytes_text(resources.host_budget_bytes) +
+                                      "; nothing was allocated. Raise {host-memory} above " +
+                                      budget_value(base_bytes()) + "; what the work takes comes on top");
+}
 
 WorkerPool& RunContext::pool() const {
   if (!pool_) pool_ = std::make_unique<WorkerPool>(threads());
   return *pool_;
 }
 
-std::unique_ptr<Session> RunContext::session(TrainedRun& run) const {
+std::unique_ptr<Session> RunContext::session(TrainedRun& run, const BesideSession& beside) const {
   const bool may_take_turns = !resources_.scratch.empty() && transport_.ranks() == 1;
-  auto session = prediction_session(
-      run, {.core_bytes = core_budget_bytes(), .process_bytes = left_bytes(), .may_take_turns = may_take_turns}, pool(),
-      &transport_);
+  auto session = prediction_session(run,
+                                    {.core_bytes = core_budget_bytes(),
+                                     .process_bytes = left_of(left_bytes(), beside.bytes),
+                                     .beside_bytes = beside.bytes_per_element,
+                                     .may_take_turns = may_take_turns},
+                                    pool(), &transport_);
   session->set_scratch([this](std::int64_t bytes) { return scratch_.with_room(bytes); });
   session->set_stop(progress_.stop_check());
   return session;
 }
 
 bool RunContext::writes() const { return transport_.rank() == 0; }
+
+void RunContext::require_one_process(const std::string& what) const {
+  if (transport_.ranks() > 1)
+    throw Error(ErrorKind::kUsage, "[ranks] " + what + " works in one process; start it without mpirun");
+}
 
 nlohmann::ordered_json RunContext::broadcast(const std::function<nlohmann::ordered_json()>& own) const {
   return broadcast_json(transport_, own);

@@ -33,9 +33,15 @@ struct RunResources {
   std::filesystem::path scratch = {};
 };
 
+/// The memory that a process holds beside a session.
+struct BesideSession {
+  std::int64_t bytes = 0;              // weights of other models
+  std::int64_t bytes_per_element = 0;  // of the image, while cores take turns (Budget::beside_bytes)
+};
+
 class RunContext {
  public:
-  /// Measures the bytes that the process holds now: the base of its memory plans.
+  /// Measures the bytes that the process holds now, the base of its plans. Errors: kBudget where they exceed it.
   RunContext(Progress& progress,
              const RunResources& resources = {});  // NOLINT: a command may be given its progress alone
   RunContext(const RunContext&) = delete;
@@ -65,10 +71,14 @@ class RunContext {
   /// Makes a session within the budgets from the run's parameters, which are moved out of the run. With a scratch
   /// folder and one process its cores take turns where a plan exceeds the budget; the context outlives the session.
   /// Errors: as prediction_session().
-  std::unique_ptr<Session> session(TrainedRun& run) const;
+  std::unique_ptr<Session> session(TrainedRun& run, const BesideSession& beside = {}) const;
 
+  /// True when the run has this process alone.
+  bool alone() const { return transport_.ranks() == 1; }
   /// True on rank 0, the one process that writes the outputs and reports.
   bool writes() const;
+  /// Throws kUsage where several processes run: `what`, words of an option, works in one alone.
+  void require_one_process(const std::string& what) const;
   /// Broadcasts the value of `own`, which only rank 0 calls, to all processes.
   nlohmann::ordered_json broadcast(const std::function<nlohmann::ordered_json()>& own) const;
   /// True on all processes when `mine` is true on any of them.

@@ -224,8 +224,12 @@ TaskReport report_run_scores(const EvaluateOptions& options, TrainedRun run, con
     if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());
     write_json(options.summary, to_json(scores));
   }
-  return {
+  TaskReport report{
       .json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
+  constexpr int kDigits = 6;
+  report.scores = {{"", "loss", scores.loss, kDigits}};
+  for (const NamedScore& score : scores.own) report.scores.push_back({"", score.name, score.value, kDigits});
+  return report;
 }
 
 Json to_json(const RunScores& s) {

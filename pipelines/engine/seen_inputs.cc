@@ -11,19 +11,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// True when all files of an input were trained on. All are needed: volumes in two files may share an equal header.
-bool was_trained_on(const TrainedOn& trained_on, const std::vector<std::string>& keys) {
-  return !keys.empty() && std::ranges::all_of(keys, [&](const std::string& key) { return trained_on.contains(key); });
+/// True when all files of an input are among those of `known`. All are needed: volumes in two files may share an equal
+/// header.
+bool is_among(const TrainedOn& known, const std::vector<std::string>& keys) {
+  return !keys.empty() && std::ranges::all_of(keys, [&](const std::string& key) { return known.contains(key); });
 }
 
 std::string of_all(std::size_t count, std::int64_t all) { return std::to_string(count) + " of " + std::to_string(all); }
 
-void say_seen(const SeenInputs& seen, Progress& progress) {
+void say_seen(const InputSieve& sieve) {
+  const SeenInputs& seen = sieve.seen;
+  Progress& progress = sieve.progress;
   if (!seen.trained_on.empty())
     progress.warn("W_TRAINED " + of_all(seen.trained_on.size(), seen.inputs) +
                   " inputs are what the run was trained on: scores of them say nothing about new data; {held-out} "
                   "predicts the others alone");
-  if (!seen.left_out.empty())
+  if (sieve.only != nullptr)
+    progress.log("held out: " + of_all(static_cast<std::size_t>(seen.inputs) - seen.left_out.size(), seen.inputs) +
+                 " inputs validated the run and are predicted");
+  else if (!seen.left_out.empty())
     progress.log("{held-out}: " + of_all(seen.left_out.size(), seen.inputs) +
                  " inputs are what the run was trained on, and are not predicted");
 }
@@ -36,12 +42,20 @@ std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<Hashe
   seen = {.inputs = std::ssize(inputs)};
   const auto keys = item_keys(inputs, sieve.pool, sieve.progress);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!was_trained_on(sieve.trained_on, keys[i])) continue;
-    (sieve.held_out ? seen.left_out : seen.trained_on).push_back(inputs[i].name);
-    wanted[i] = !sieve.held_out;
+    const bool asked = sieve.only == nullptr || is_among(*sieve.only, keys[i]);
+    const bool trained = is_among(sieve.trained_on, keys[i]);
+    wanted[i] = asked && !(trained && sieve.held_out);
+    if (!wanted[i])
+      seen.left_out.push_back(inputs[i].name);
+    else if (trained)
+      seen.trained_on.push_back(inputs[i].name);
   }
-  say_seen(seen, sieve.progress);
-  if (!inputs.empty() && std::ranges::find(wanted, 1) == wanted.end())
+  say_seen(sieve);
+  const bool none = !inputs.empty() && std::ranges::find(wanted, 1) == wanted.end();
+  if (none && sieve.only != nullptr)
+    throw Error(ErrorKind::kNoCase, "[predict] none of the " + std::to_string(inputs.size()) +
+                                        " inputs holds what validated the run; were the data changed since?");
+  if (none)
     throw Error(ErrorKind::kNoCase, "[predict] {held-out}: the run was trained on all of the " +
                                         std::to_string(inputs.size()) + " inputs; give others, or leave it out");
   return wanted;
@@ -80,6 +94,16 @@ std::optional<SeenInputs> read_seen(const fs::path& predictions) {
   } catch (const nlohmann::json::exception&) {
     throw input_error(file, "is no list of what was trained on", "predict again");
   }
+}
+
+SeenInputs joined_seen(SeenInputs a, const SeenInputs& b) {
+  const std::set<std::string> theirs(b.left_out.begin(), b.left_out.end());
+  std::erase_if(a.left_out, [&](const std::string& name) { return !theirs.contains(name); });
+  const std::set<std::string> known(a.trained_on.begin(), a.trained_on.end());
+  for (const std::string& name : b.trained_on)
+    if (!known.contains(name)) a.trained_on.push_back(name);
+  a.inputs = std::max(a.inputs, b.inputs);
+  return a;
 }
 
 SeenInputs seen_among(SeenInputs seen, const std::vector<std::string>& names) {

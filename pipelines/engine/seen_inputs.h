@@ -1,7 +1,7 @@
 // Inputs of a prediction that the run was trained on: recognised by content, reported, listed in a file beside the
 // output, and read again by evaluate.
 //
-//   keep_wanted(images, {run.trained_on, o.held_out, report.seen, pool, progress}, [](const fs::path& image) {
+//   keep_wanted(images, batch.sieve(), [](const fs::path& image) {
 //     return HashedCase{.name = image.stem(), .files = {image}};
 //   });
 //   write_seen("found.json", seen);                       // found.trained_on.json; for a folder trained_on.json in it
@@ -22,10 +22,12 @@ struct InputSieve {
   SeenInputs& seen;       // output
   WorkerPool& pool;
   Progress& progress;
+  const TrainedOn* only = nullptr;  // the keys of the inputs to predict; null: all
 };
 
 /// Returns for each input 1 when it is to be predicted, else 0; fills sieve.seen and reports the inputs that were
-/// trained on. Errors: kNoCase when nothing is left.   Cost: reads every file once.
+/// trained on. Inputs that are not among sieve.only are listed as left out. Errors: kNoCase when nothing is left.
+/// Cost: reads every file once.
 std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<HashedCase>& inputs);
 
 /// Removes from `items` those that are not to be predicted. `input_of` returns the files of an item as a HashedCase.
@@ -47,6 +49,9 @@ OutputKind seen_file();
 void write_seen(const std::filesystem::path& output, const SeenInputs& seen);
 /// Reads the list beside the predictions; none when there is no such file. Errors: kInput for a broken file.
 std::optional<SeenInputs> read_seen(const std::filesystem::path& predictions);
+
+/// Joins the lists of two predictions of one set: left out is what both left out.
+SeenInputs joined_seen(SeenInputs a, const SeenInputs& b);
 
 /// Returns `seen` with the trained inputs reduced to `names`, the inputs that are scored.
 SeenInputs seen_among(SeenInputs seen, const std::vector<std::string>& names);

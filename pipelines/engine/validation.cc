@@ -31,11 +31,13 @@ Validation run_validation(Session& session, ValidationPass& pass,
                           const std::function<void(const CaseFailure&)>& leave_out, Progress& progress) {
   session.release();  // releases the core set of the training
   coordinate(session, pass.work(), {}, [&] { validate_cases(session, pass, leave_out, progress); });
+  Validation result;
   const Json scores = broadcast_json(session.transport(), [&] {
-    const Validation result = pass.result();
+    result = pass.result();
     return Json{{"score", result.score}, {"by_class", result.by_class}};
   });
-  return {.score = scores.at("score").get<double>(), .by_class = scores.at("by_class").get<std::vector<double>>()};
+  result.score = scores.at("score").get<double>(), result.by_class = scores.at("by_class").get<std::vector<double>>();
+  return result;
 }
 
 void LeftOut::write_to(const std::filesystem::path& run) {

@@ -10,9 +10,22 @@
 
 namespace voxshard {
 
+/// The scores of one case of a validation.
+struct ValidatedCase {
+  std::string name;
+  std::vector<double> by_class;  // in the order of Validation::classes; NaN where the case has no score of the class
+};
+
+/// The most cases of which a validation keeps slices.
+inline constexpr std::int64_t kMostSlicedCases = 3;
+
 struct Validation {
   double score = 0;              // 0 or more
   std::vector<double> by_class;  // scores by class, without a background; NaN where the samples have none
+  // On rank 0 alone, for the files of a run:
+  std::vector<std::string> classes = {};  // the names that belong to `by_class`
+  std::vector<ValidatedCase> cases = {};  // empty where the metric has no score of a single case
+  nlohmann::ordered_json slices = {};     // slices of the worst cases and of the best one; null: none are kept
 };
 
 /// One validation by one task. Every process makes one; all functions but work() are called on rank 0 only.
@@ -28,6 +41,9 @@ class ValidationPass {
   /// Decodes, predicts and scores the cases of a turn. Returns the cases that cannot be read, which do not count.
   virtual std::vector<CaseFailure> validate(Session& session, const PredictionTurn& turn) = 0;
   virtual Validation result() const = 0;
+  /// Asks for slices of so many cases in the result (at most kMostSlicedCases), the worst and the best one, where the
+  /// task has some. All processes call it before the first case.
+  virtual void keep_slices(std::int64_t cases) { (void)cases; }
   /// Returns the end of the warning when no case could be read: "images that validate can be read: the score of 0 says
   /// nothing".
   virtual std::string nothing_read() const = 0;

@@ -44,6 +44,15 @@ std::vector<fs::path> older_checkpoints(const fs::path& folder) {
 
 fs::path beside(fs::path file) { return file.replace_extension(".json"); }
 
+/// Links `name` to a file; on a file system without links the file is renamed, and readers find it by either name.
+std::error_code give_second_name(const fs::path& file, const fs::path& name) {
+  std::error_code error;
+  fs::remove(name, error);
+  fs::create_hard_link(file, name, error);
+  if (error) fs::rename(file, name, error);
+  return error;
+}
+
 void remove_checkpoint(const fs::path& file) {
   std::error_code ignored;  // a file that stays does no harm
   fs::remove(file, ignored);
@@ -93,6 +102,13 @@ ValidCheckpoint load_first_valid(const std::vector<fs::path>& files) {
   throw Error(first->kind(), std::string(first->what()) + "; nor can an older one be used" + others);
 }
 
+std::optional<fs::path> newest_description(const fs::path& folder) {
+  std::error_code unseen;
+  for (const fs::path& file : checkpoint_files(folder, "last"))
+    if (const fs::path found = beside(file); fs::exists(found, unseen)) return found;
+  return std::nullopt;
+}
+
 CheckpointFolder::CheckpointFolder(fs::path folder, const KeptCheckpoints& kept)
     : folder_(std::move(folder)), last_(folder_ / "last.safetensors"), kept_(kept) {}
 
@@ -126,17 +142,13 @@ void CheckpointFolder::save_best(const CheckpointState& state, const Parameters&
   save_checkpoint(folder_ / "best.safetensors", state, parameters, {}, averages);
 }
 
-/// Gives last.safetensors a second name, so that "last" exists until the new file replaces it.
+/// Gives last.safetensors and the JSON beside it a second name, so that "last" exists until the new file replaces it.
 void CheckpointFolder::keep_last() const {
   const fs::path kept = folder_ / step_name(*last_step_);
-  std::error_code error;
-  fs::remove(kept, error);
-  fs::create_hard_link(last_, kept, error);
-  if (error) fs::rename(last_, kept, error);  // a file system without links; load_newest() finds it by either name
-  if (error)
+  if (const std::error_code error = give_second_name(last_, kept))
     throw Error(ErrorKind::kOutput, "[output] cannot rename " + last_.string() + " to " + kept.string() + ": " +
                                         error.message() + "; check that the folder is writable");
-  fs::rename(beside(last_), beside(kept), error);  // the JSON for people; it may be missing
+  give_second_name(beside(last_), beside(kept));  // for people; it may be missing
 }
 
 void CheckpointFolder::let_go(std::int64_t step) {

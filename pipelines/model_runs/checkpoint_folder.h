@@ -37,6 +37,10 @@ std::vector<std::filesystem::path> checkpoint_files(const std::filesystem::path&
 /// then also names the others.
 ValidCheckpoint load_first_valid(const std::vector<std::filesystem::path>& files);
 
+/// Returns the JSON for people beside the newest checkpoint: that of last.safetensors, and while a newer one is written
+/// that of the step before. None before the first.
+std::optional<std::filesystem::path> newest_description(const std::filesystem::path& folder);
+
 class CheckpointFolder {
  public:
   CheckpointFolder(std::filesystem::path folder, const KeptCheckpoints& kept);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "libcore/base/budget_value.h"
 #include "libcore/base/error.h"
 #include "libcore/base/text.h"
 
@@ -117,9 +118,8 @@ std::optional<std::string> ProcessReport::warning() const {
 }
 
 std::string to_text(const ProcessReport& report) {
-  std::string text = to_text(report.plan);
-  text.insert(std::min(text.find(" ("), text.size()), " planned");
-  return "memory: " + text + ", " + bytes_text(report.peak_resident_bytes) + " resident at the peak\n";
+  return "memory: " + bytes_text(report.plan.total()) + " planned, " + bytes_text(report.peak_resident_bytes) +
+         " resident at the peak\n";
 }
 
 void require_fits(const ProcessPlan& plan, std::int64_t most_bytes, ErrorKind kind, const std::string& what,
@@ -128,7 +128,7 @@ void require_fits(const ProcessPlan& plan, std::int64_t most_bytes, ErrorKind ki
   const char* option = kind == ErrorKind::kInput ? "host-memory" : "{host-memory}";  // no braces in case lists
   throw Error(kind, "E_BUDGET",
               "[memory] " + what + " takes " + to_text(plan) + ", this process may take " + bytes_text(most_bytes) +
-                  "; nothing was allocated. " + fits + ", or raise " + option);
+                  "; nothing was allocated. " + fits + ", or raise " + option + " to " + budget_value(plan.total()));
 }
 
 }  // namespace voxshard

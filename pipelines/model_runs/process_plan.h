@@ -5,7 +5,7 @@
 //   ProcessPlan plan = base_plan(resident_bytes());
 //   plan += plan_of(executable.bytes);                      // arenas, weights, optimizer, ...
 //   plan = widest(plan, {{MemoryPart::kReading, 960 << 20}});   // phases run one after another: the largest counts
-//   memory_report(plan, peak_resident_bytes()).text;        // "memory: 1.2 GiB planned (...), 1.1 GiB resident at the
+//   memory_report(plan, peak_resident_bytes()).text;        // "memory: 1.2 GiB planned, 1.1 GiB resident at the
 //   peak"
 #pragma once
 
@@ -106,7 +106,7 @@ struct ProcessReport {
   std::optional<std::string> warning() const;
 };
 nlohmann::ordered_json to_json(const ProcessReport& report);
-/// "memory: 412.0 MiB planned (...), 398.0 MiB resident at the peak\n"
+/// "memory: 412.0 MiB planned, 398.0 MiB resident at the peak\n"
 std::string to_text(const ProcessReport& report);
 
 /// Refuses a plan over `most_bytes` (0: no limit). `what` names the user of the memory; `fits` says what would fit.

@@ -12,6 +12,8 @@ namespace voxshard {
 /// The key of run.json that is true once a checkpoint was written: without it, a run that lost all of its checkpoints
 /// looks like one that was killed before the first.
 inline constexpr const char* kSavedCheckpoints = "saved_checkpoints";
+/// The key of run.json with the number of ranks; absent for one rank.
+inline constexpr const char* kRanks = "ranks";
 
 /// Reads the record of a run, with "options", "recipe", "model", "training" and kSavedCheckpoints; none when the folder
 /// has none.

@@ -104,6 +104,12 @@ TrainedRun load_trained_run(const TrainedRunOptions& options) {
   return run;
 }
 
+std::int64_t parameter_bytes(const Parameters& parameters) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : parameters) bytes += tensor.bytes();
+  return bytes;
+}
+
 std::optional<std::string> weights_note(const TrainedRun& run) {
   if (run.weights.empty()) return std::nullopt;
   const std::string other = run.weights == kLastWeights ? kAveragedWeights : kLastWeights;
@@ -162,13 +168,14 @@ PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, Phase
           extents,
           Error(e.kind(), e.code(), e.what() + (fits ? "\nA size that fits: " + to_string(*fits) : std::string())));
     }
-  const std::int64_t room = left_of(process.budget_bytes, process.base_bytes + planned.host);
+  const std::int64_t room = left_of(process.budget_bytes, process.base_bytes + process.beside_bytes + planned.host);
   const std::int64_t kept = kept_plans_bytes(largest, all, room);
   session.keep_plans(kept);
   planned.held = base_plan(process.base_bytes) +
                  ProcessPlan{{MemoryPart::kWeights, weights}, {MemoryPart::kPlans, std::min(all, kept)}};
   planned.held +=
-      libraries_plan(resident_bytes(), planned.held + ProcessPlan{{MemoryPart::kReading, process.loaded_bytes}});
+      libraries_plan(resident_bytes(),
+                     planned.held + ProcessPlan{{MemoryPart::kReading, process.loaded_bytes + process.beside_bytes}});
   return planned;
 }
 

@@ -42,7 +42,13 @@ struct TrainedRun {
   TrainedOn trained_on = {};
   Parameters parameters;
   std::string weights = {};  // kLastWeights or kAveragedWeights, which `parameters` are; empty: the run has no others
+  std::string hash = {};     // of the checkpoint file, where several runs were loaded (averaged_runs.h)
+  std::int64_t times = 1;    // how often that run was given: its probabilities count so many times
+  std::vector<TrainedRun> others = {};  // the further runs of an average, in their order
 };
+
+/// Returns the bytes of the tensors.
+std::int64_t parameter_bytes(const Parameters& parameters);
 
 /// Loads a trained model. Errors: kInput when it is missing; kCheckpoint when it is damaged or its parameters are not
 /// those of its model; kUsage for another name of a checkpoint or of weights, and for averaged ones of a run that has
@@ -80,6 +86,7 @@ struct PredictingProcess {
   std::int64_t budget_bytes = 0;  // 0: no limit
   std::int64_t base_bytes = 0;    // 0: not measured
   std::int64_t loaded_bytes = 0;  // inputs that are in memory before the plan is made; they are planned elsewhere
+  std::int64_t beside_bytes = 0;  // weights and plans of other models, the same
 };
 
 /// Plans a run at every size (N and the spatial axes) on this rank; only sizes over the budget are refused. The session

@@ -30,7 +30,8 @@ struct RecipeFacts {
   std::int64_t cases = 0, partly_annotated = 0;  // that train; of them those in which not every class was annotated
   std::string rarest_class = {};                 // that some case has, and how many cases have it
   std::int64_t cases_with_rarest = 0;
-  std::int64_t norm_samples = 1;  // samples that share batch norm statistics: the batch, or a replica's part of it
+  std::string sided_classes = {};  // two classes that differ in their side alone; empty: there are none
+  std::int64_t norm_samples = 1;   // samples that share batch norm statistics: the batch, or a replica's part of it
   OptimizerKind optimizer = OptimizerKind::kAdam;
   std::optional<PrecisionFacts> precision;  // empty: the precision is not chosen
 };

@@ -1,5 +1,6 @@
 #include "pipelines/tasks/sided_classes.h"
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 #include <string_view>
@@ -60,6 +61,20 @@ std::optional<std::pair<std::string, std::string>> sided_classes(const std::vect
         return std::pair(name, other->second);
     }
   return std::nullopt;
+}
+
+std::vector<SidePair> side_pairs(const std::vector<std::string>& names) {
+  std::vector<SidePair> pairs;
+  if (names.empty()) return pairs;
+  std::vector<std::string> rest(names.begin() + 1, names.end());
+  const auto number_of = [&](const std::string& name) {
+    return static_cast<int>(std::find(names.begin() + 1, names.end(), name) - names.begin());
+  };
+  while (const auto sides = sided_classes(rest)) {
+    pairs.push_back({number_of(sides->first), number_of(sides->second)});
+    std::erase(rest, sides->first), std::erase(rest, sides->second);
+  }
+  return pairs;
 }
 
 std::vector<std::string> mirror_warnings(const std::vector<std::string>& names, const std::string& option) {

@@ -15,6 +15,16 @@ namespace voxshard {
 /// such names.
 std::optional<std::pair<std::string, std::string>> sided_classes(const std::vector<std::string>& names);
 
+/// Two classes of a data set that are the left and the right of one body part, by their numbers.
+struct SidePair {
+  int left = 0, right = 0;
+  friend bool operator==(const SidePair&, const SidePair&) = default;
+};
+
+/// Returns all pairs of names that sided_classes() finds, each class in one of them at most.
+///   names  by class; [0] is the background
+std::vector<SidePair> side_pairs(const std::vector<std::string>& names);
+
 /// Returns a W_MIRROR warning of the effect of mirroring by `option` on such classes; empty without such classes.
 std::vector<std::string> mirror_warnings(const std::vector<std::string>& names, const std::string& option);
 

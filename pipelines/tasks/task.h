@@ -59,10 +59,15 @@ class Task {
   virtual TaskReport check(const CheckRequest& request, const RunContext& context) const;
   /// True when training needs data that `prepare` made.
   virtual bool prepares() const { return false; }
+  /// True for a data set that prepare() takes with its defaults alone, and that it has not prepared.
+  virtual bool is_unprepared(const std::filesystem::path&) const { return false; }
+  /// Returns a report with the numbers "prepared", "skipped" (finished before) and "failed" of cases.
   virtual TaskReport prepare(const PrepareRequest& request, const RunContext& context) const;
   /// Makes the training task of a run: its samples and its validation. Errors: kInput, kNoCase, kConfig, kUsage.
   virtual std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
                                                  const ModelSpec& spec) const = 0;
+  /// True when predict() takes a run with others (model_runs/averaged_runs.h) and averages their probabilities.
+  virtual bool averages() const { return false; }
   /// Predicts for every input. Errors: those of run_predict.
   virtual PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const = 0;
   /// True when a file or folder holds predictions of this task.

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "pipelines/engine/case_hashes.h"
+#include "pipelines/engine/requests.h"
 #include "pipelines/engine/validation.h"
 #include "pipelines/model_runs/model_spec.h"
 #include "pipelines/model_runs/process_plan.h"
 #include "pipelines/model_runs/report.h"
+#include "pipelines/model_runs/trained_on.h"
 
 namespace voxshard {
 
@@ -30,12 +32,21 @@ struct ClassesOfCases {
   std::int64_t partly_annotated = 0;   // cases in which not every class was annotated
   std::string rarest = {};             // the class that the fewest cases have, of those that some case has
   std::int64_t cases_with_rarest = 0;  // 0: there is none
+  std::string sided = {};              // two classes that differ in their side alone; empty: there are none
 };
 
 /// Data on which to try a trained model, as the command predict takes it.
 struct Unseen {
   std::filesystem::path data;  // empty: nothing is held out, or its location is unknown
   bool among_trained = false;  // true: `data` also holds cases that were trained on
+};
+
+/// What validates a run, as the command predict takes it.
+struct HeldOut {
+  std::filesystem::path data;  // an input that holds it, among others too; empty: it cannot be predicted
+  std::string why_not = {};    // then the reason
+  TaskOptions task = {};       // how predict reads it: the limits and rules with which the run read it
+  TrainedOn keys = {};         // its contents (CaseHashes::held_out), by which it is found among the inputs
 };
 
 class TrainingTask {
@@ -46,12 +57,17 @@ class TrainingTask {
   virtual const char* metric() const = 0;
   /// True when the best checkpoint is the one with the highest score; false: the lowest.
   virtual bool higher_is_better() const { return true; }
-  /// Sets the values that the data determine: channels and classes. Errors: kConfig for a model that cannot learn from
+  /// Sets the values that the data determine: channels, classes, and fields that are left to them
+  /// (ConfigField::from_data). Errors: kConfig for a model that cannot learn from
   /// them.
   virtual void complete(ModelSpec& spec) const = 0;
-  /// Takes the settings as they stand once the recipe has chosen those that were not given, before the first sample.
-  /// Errors: kConfig for data from which the model cannot learn with them.
-  virtual void settle(const ModelSpec& spec, const TaskOptions& options) { (void)spec, (void)options; }
+  /// Takes the settings as they stand once the recipe has chosen those that were not given, before the first sample;
+  /// sets the values of the model that depend on them. Errors: kConfig for data from which the model cannot learn with
+  /// them.
+  virtual void settle(ModelSpec& spec, const TaskOptions& options) { (void)spec, (void)options; }
+  /// Returns what settle() and complete() derived from the data for this run, one sentence each, for the log before
+  /// training starts.
+  virtual std::vector<std::string> notes() const { return {}; }
   virtual std::int64_t training_cases() const = 0;
   virtual ClassesOfCases classes_of_cases() const { return {}; }
   /// Returns how many of the first `samples` samples were drawn on each class, {"anywhere": 30, "liver": 70}; null
@@ -80,6 +96,8 @@ class TrainingTask {
   virtual void describe(const std::filesystem::path& run) = 0;
 
   virtual Unseen unseen() const { return {}; }
+  /// Returns where predict finds what validates, without the keys; called where something validates.
+  virtual HeldOut held_out() const { return {.data = {}, .why_not = "its task does not say where predict finds it"}; }
 
   /// Returns the extents (N and the spatial axes) of the largest possible step, for which the whole run is planned.
   virtual Shape largest_extents(std::int64_t batch) const = 0;

@@ -112,4 +112,9 @@ std::vector<fs::path> video_files(const fs::path& folder) {
   return files;
 }
 
+double encoder_bytes(std::int64_t pixels, int threads) {
+  constexpr double kInFlight = 12, kFrame = 7, kTables = 2 << 20;  // bytes a pixel; bytes
+  return (kInFlight * (threads + 1) + kFrame) * static_cast<double>(pixels) + kTables;
+}
+
 }  // namespace voxshard

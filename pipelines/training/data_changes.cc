@@ -87,9 +87,10 @@ nlohmann::ordered_json to_json(const DataChange& change) {
 }
 
 bool may_change_with_data(const std::string& field) {
-  constexpr const char* kFields[] = {"cases",  "boxes",     "names",   "class_weights",  // the training data
-                                     "mean",   "deviation", "mean_hu", "std_hu",
-                                     "clip_hu"};  // the meaning of its intensities
+  constexpr const char* kFields[] = {"cases",          "boxes",     "names",   "class_weights",  // the training data
+                                     "mean",           "deviation", "mean_hu", "std_hu",
+                                     "clip_hu",           // the meaning of its intensities
+                                     "trained_classes"};  // with the rule that tells left from right
   return std::ranges::find(kFields, field) != std::end(kFields);
 }
 

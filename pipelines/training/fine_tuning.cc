@@ -12,7 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-constexpr const char* kClassKeys[] = {"class_names", "classes"};  // volumes; pictures and class data
+/// Of a model whose classes are not those of the data; of volumes; of pictures and class data.
+constexpr const char* kClassKeys[] = {"trained_classes", "class_names", "classes"};
 
 /// Returns the names of the classes in a task's preparation: a list of names, or of objects with a "name".
 Names names_of_classes(const nlohmann::json& preparation) {

@@ -96,6 +96,7 @@ RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, bool p
                     .partly_annotated = classes.partly_annotated,
                     .rarest_class = std::move(classes.rarest),
                     .cases_with_rarest = classes.cases_with_rarest,
+                    .sided_classes = std::move(classes.sided),
                     .norm_samples = o.spec.norm_over_replica ? o.batch / o.spec.cut.mesh.replicas : o.batch,
                     .optimizer = o.optimizer.kind};
   for (const ConfigField& field : o.spec.model->fields) facts.fields.push_back(field.option_name());

@@ -3,7 +3,11 @@
 #include "io/files/content_hash.h"
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"
+#include "pipelines/report_page/report_page.h"
+#include "pipelines/report_page/slices_section.h"
+#include "pipelines/training/held_out.h"
 #include "pipelines/training/run_identity.h"
+#include "pipelines/training/validation_rows.h"
 
 namespace voxshard {
 namespace {
@@ -48,19 +52,57 @@ void RunFolder::clear(bool resume) {
   make_output_folder(run_ / "checkpoints");
   if (resume) return;
   checkpoints_.remove_all();  // also the best checkpoint of a run that was killed before its first regular one
-  std::filesystem::remove(run_ / "results.csv");
+  for (const char* name : {"results.csv", "validations.csv"}) std::filesystem::remove(run_ / name);
+  std::error_code stays;  // what cannot be removed of the page ends no training
+  for (const char* name : {kSlicesFile, kReportPage}) std::filesystem::remove(run_ / name, stays);
+  MetricsLog::remove(run_);
+  remove_held_out();
+}
+
+void RunFolder::remove_held_out() const {
+  std::error_code error;
+  if (writes()) std::filesystem::remove_all(run_ / kHeldOutFolder, error);
+  if (error)
+    throw Error(ErrorKind::kOutput, "[output] " + (run_ / kHeldOutFolder).string() +
+                                        " cannot be removed: " + error.message() + "; check its permissions");
 }
 
 void RunFolder::write(const std::string& name, const nlohmann::ordered_json& json) const {
   if (writes()) write_json(run_ / name, json);
 }
 
-void RunFolder::begin_rows(const std::vector<std::string>& columns, std::int64_t steps_done) {
-  if (writes()) rows_ = CsvWriter::resume(run_ / "results.csv", columns, steps_done);
+void RunFolder::begin_rows(const std::vector<std::string>& columns, const MetricsBegin& begin) {
+  if (!writes()) return;
+  rows_ = CsvWriter::resume(run_ / "results.csv", columns, begin.steps_done);
+  metrics_.emplace(run_, begin);
 }
 
 void RunFolder::row(const std::vector<CsvField>& fields) {
   if (rows_) rows_->write(fields);
+}
+
+void RunFolder::begin_validations(const std::string& metric, std::int64_t steps_done) {
+  if (writes()) validations_ = CsvWriter::resume(run_ / "validations.csv", validation_columns(metric), steps_done);
+}
+
+void RunFolder::validation(std::int64_t step, const std::string& weights, const Validation& validation) {
+  if (validations_) validations_->write_all(validation_rows(step, weights, validation));
+}
+
+void RunFolder::add(const StepMetrics& metrics) {
+  if (metrics_) metrics_->add(metrics);
+}
+
+void RunFolder::add(const ValidationMetrics& metrics) {
+  if (metrics_) metrics_->add(metrics);
+}
+
+void RunFolder::slices(std::int64_t step, const nlohmann::ordered_json& cases) const {
+  if (!writes()) return;
+  if (cases.is_null() || cases.empty())
+    std::filesystem::remove(run_ / kSlicesFile);
+  else
+    write_json(run_ / kSlicesFile, {{"step", step}, {"cases", cases}});
 }
 
 void RunFolder::save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer,

@@ -1,6 +1,6 @@
-// The output folder of a training: run.json, results.csv, the checkpoints. Rank 0 writes; the other ranks make the same
-// calls at the same places, write nothing and get the state of the folder from rank 0. All ranks see the same file
-// system.
+// The output folder of a training: run.json, results.csv, validations.csv, metrics, the checkpoints. Rank 0 writes; the
+// other ranks make the same calls at the same places, write nothing and get the state of the folder from rank 0. All
+// ranks see the same file system.
 //
 //   RunFolder folder(options, transport);
 //   folder.require_startable();
@@ -14,6 +14,7 @@
 #include "io/files/output_folder.h"
 #include "libcore/ranks/transport.h"
 #include "pipelines/model_runs/checkpoint_folder.h"
+#include "pipelines/training/metrics_log.h"
 #include "pipelines/training/run_train.h"
 
 namespace voxshard {
@@ -39,10 +40,20 @@ class RunFolder {
   /// Removes the files of an earlier run, unless that run is resumed (`resume`).
   void clear(bool resume);
 
+  /// Removes what an earlier state of the run predicted of what it held out.
+  void remove_held_out() const;
+
   void write(const std::string& name, const nlohmann::ordered_json& json) const;
-  /// Opens results.csv for rows after those of the first `steps_done` steps.
-  void begin_rows(const std::vector<std::string>& columns, std::int64_t steps_done);
+  /// Opens results.csv for rows after those of the first steps, and the metrics likewise.
+  void begin_rows(const std::vector<std::string>& columns, const MetricsBegin& begin);
   void row(const std::vector<CsvField>& fields);
+  /// Does the same for validations.csv (validation_rows.h).
+  void begin_validations(const std::string& metric, std::int64_t steps_done);
+  void validation(std::int64_t step, const std::string& weights, const Validation& validation);
+  void add(const StepMetrics& metrics);
+  void add(const ValidationMetrics& metrics);
+  /// Writes slices.json, the slices of the last validation; null: there are none, and older ones go.
+  void slices(std::int64_t step, const nlohmann::ordered_json& cases) const;
 
   void save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer,
                  const Parameters& averages);
@@ -58,7 +69,8 @@ class RunFolder {
   CheckpointFolder checkpoints_;
   bool goes_on_;
   std::optional<OutputFolder> folder_;
-  std::optional<CsvWriter> rows_;
+  std::optional<CsvWriter> rows_, validations_;
+  std::optional<MetricsLog> metrics_;
 };
 
 }  // namespace voxshard

@@ -151,14 +151,16 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
                           option_of(different->field) + "} is " + short_text(different->mine) + " now, and " +
                           short_text(different->theirs) + " there; " + what_to_do);
   };
-  compare("model", without_cut(theirs.model), without_cut(mine.model));
   nlohmann::json before = theirs.training, now = mine.training;
-  const std::int64_t steps = steps_of(now), steps_before = steps_of(before);
-  if (steps < steps_before)
-    throw Error(kind, start + " is of another run: /training/steps differs: {steps} is " + std::to_string(steps) +
-                          " now, and " + std::to_string(steps_before) + " there; they may only grow");
+  if (const std::int64_t steps = steps_of(now); steps < theirs.step) {
+    const std::string done = std::to_string(theirs.step);
+    throw Error(kind, start + ": {steps} is " + std::to_string(steps) + " now, and " + done +
+                          " steps are done there, which cannot be taken back; {steps} " + done +
+                          " ends the run where it is, and predict works now with what it has learned");
+  }
   before.erase("steps"), now.erase("steps");
-  compare("training", before, now);
+  compare("training", before, now);  // before the model, since settings of it decide on the classes
+  compare("model", without_cut(theirs.model), without_cut(mine.model));
   const auto prepared = [&](const nlohmann::json& how) { return accepts_changes ? without_data(how) : how; };
   if (const auto different = first_contradiction(prepared(theirs.prepare), prepared(mine.prepare)))
     throw Error(ErrorKind::kCheckpoint,
@@ -187,19 +189,23 @@ std::optional<std::string> cut_change(const nlohmann::json& theirs, const nlohma
          "; equal to an undisturbed one within rounding, perhaps not to the bit";
 }
 
+bool ends_sooner(const CheckpointState& theirs, const TrainOptions& mine) {
+  return mine.steps < steps_of(theirs.training);
+}
+
 std::optional<std::string> rate_change(const CheckpointState& theirs, const TrainOptions& mine) {
   const std::int64_t before = steps_of(theirs.training);
-  if (before <= 0) return std::nullopt;
+  if (before <= 0 || theirs.step >= mine.steps) return std::nullopt;
   const double planned = learning_rate_at(mine.optimizer, theirs.step, before),
                now = learning_rate_at(mine.optimizer, theirs.step, mine.steps);
   if (mine.steps == before || planned == now) return std::nullopt;
   char text[240];
   std::snprintf(
       text, sizeof text,
-      "{steps} grew from %lld to %lld, and the %s schedule is stretched over them: the learning rate goes on at %.3g "
+      "{steps} %s from %lld to %lld, and the %s schedule is stretched over them: the learning rate goes on at %.3g "
       "instead of %.3g; the run is not that of %lld steps from the start",
-      static_cast<long long>(before), static_cast<long long>(mine.steps), schedule_text(mine.optimizer).c_str(), now,
-      planned, static_cast<long long>(mine.steps));
+      mine.steps > before ? "grew" : "shrank", static_cast<long long>(before), static_cast<long long>(mine.steps),
+      schedule_text(mine.optimizer).c_str(), now, planned, static_cast<long long>(mine.steps));
   return text;
 }
 
@@ -207,6 +213,20 @@ std::optional<Cut> planned_cut(const std::filesystem::path& run) {
   const auto record = read_run_record(run);
   if (!record) return std::nullopt;
   return model_spec_from_json(record->at("model")).cut;
+}
+
+void keep_fitted(ModelSpec& spec, const std::filesystem::path& run) {
+  const auto is_open = [&](const ConfigField& row) {
+    return !row.from_data.empty() && row.get(spec.config) == FieldValue(row.from_data);
+  };
+  if (std::ranges::none_of(spec.model->fields, is_open)) return;
+  const auto record = read_run_record(run);
+  if (!record) return;
+  const ModelSpec theirs = model_spec_from_json(record->at("model"));
+  for (const ConfigField& row : spec.model->fields)
+    if (is_open(row) && theirs.model_name() == spec.model_name() &&
+        row.get(theirs.config) != row.get(spec.model->config))  // else it was not left to the data
+      row.set(spec.config, row.get(theirs.config));
 }
 
 void require_no_lost_checkpoints(const std::filesystem::path& run) {

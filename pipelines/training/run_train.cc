@@ -8,7 +8,10 @@
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "pipelines/training/data_changes.h"
+#include "pipelines/training/held_out.h"
+#include "pipelines/training/prepare_first.h"
 #include "pipelines/training/run_folder.h"
+#include "pipelines/training/run_identity.h"
 #include "pipelines/training/run_settings.h"
 #include "pipelines/training/time_budget.h"
 #include "pipelines/training/train_ranks.h"
@@ -51,13 +54,19 @@ void log_choice(const Choice& choice, Progress& progress) {
   progress.log("chosen: {" + choice.option + "} " + choice.shown() + " (" + choice.reason + ")");
 }
 
+/// Sets what the data determine; a resumed run keeps what they determined when it began.
+void complete(TrainOptions& o, const TrainingTask& task) {
+  if (o.resume) keep_fitted(o.spec, o.run);
+  task.complete(o.spec);
+}
+
 /// Sets what the recipe chooses, derives the options, and returns what was chosen.
 std::vector<Choice> settle(OpenSettings& open, const TrainingTask& task, const RunContext& context) {
   open.settings.epochs_are_counted = true;
   std::vector<Choice> chosen;
   if (open.to_recipe) chosen = open.settings.say_recipe(task, context);
   open.settings.settle();
-  task.complete(open.settings.options.spec);
+  complete(open.settings.options, task);
   return chosen;
 }
 
@@ -109,11 +118,10 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& p
                                                       .kept = changes ? splits_of_run(o.run) : std::vector<KeptSplit>(),
                                                       .accepts_changes = changes},
                                                      o.task, o.spec);
-  task->complete(o.spec);
+  complete(o, *task);
   if (context.writes())
     require_output_file(o.trace.file, profile_file(), {.inputs = {o.work}, .own = o.run, .option = "{trace}"});
   RunFolder folder(o, context.transport());
-  for (const std::string& warning : task->warnings()) progress.warn(warning);
   folder.require_startable();
   count_epochs(o, history.cases > 0 ? history.cases : task->training_cases());
   if (open) {
@@ -128,7 +136,15 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& p
     for (const Choice& choice : chosen) log_choice(choice, progress);
   }
   task->settle(o.spec, o.task);
-  return TrainingRun(o, kind.records(), folder, std::move(task), context).go();
+  for (const std::string& warning : task->warnings()) progress.warn(warning);
+  std::optional<HeldOut> held = held_out_of(o, *task, progress);
+  TrainReport report =
+      TrainingRun(o, kind.records(), folder, std::move(task), context).go(held ? &held->keys : nullptr);
+  if (!held || report.interrupted) return report;
+  report.held_out = predict_held_out({o, kind, *held, context});
+  report.interrupted = report.held_out->interrupted;
+  report.memory = context.memory().report(widest(report.memory.plan, report.held_out->memory), progress);
+  return report;
 }
 
 /// True when a run is resumed with the settings chosen when it began; sets them. Rank 0 reads its folder.
@@ -188,6 +204,10 @@ TrainReport run_train(TrainSettings& s, const RunResources& resources, Progress&
     take_settings_of_run(s);
   }
   for (const Choice& choice : s.say_model_of_start(transport)) log_choice(choice, progress);
+  const Task& task = task_of(tasks, usual_spec(model_named(s.model.models, s.model.model)));
+  RunResources preparing = resources;
+  preparing.host_budget_bytes = s.plan.host_budget_bytes;
+  const std::optional<PreparedFirst> prepared = prepare_first(o, task, preparing, progress);
   if (o.time_s > 0 && (s.settings.is_said("steps") || s.settings.is_said("epochs")))
     throw Error(ErrorKind::kUsage, "[usage] {time} chooses {steps}; give one of {time}, {steps} and {epochs}");
   for (const Choice& choice : s.say_usual()) log_choice(choice, progress);
@@ -197,7 +217,9 @@ TrainReport run_train(TrainSettings& s, const RunResources& resources, Progress&
   take_machine_options(s, transport.rank() == 0, progress);
   std::optional<OpenSettings> open;
   if (to_recipe || o.epochs > 0 || o.time_s > 0) open.emplace(OpenSettings{s, to_recipe});
-  return train(o, open, progress, tasks);
+  TrainReport report = train(o, open, progress, tasks);
+  report.prepared = prepared;
+  return report;
 }
 
 }  // namespace voxshard

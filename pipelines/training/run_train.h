@@ -2,7 +2,8 @@
 // checkpoints from which a killed run is resumed with the same bits. Progress, validation and checkpoints come at the
 // ends of loops (iterations_per_loop); a stop request takes effect within a step and saves the last complete one.
 //
-//   RUN/ run.json  plans.json  results.csv  splits_final.json  checkpoints/{last,best,step-000400}.safetensors + .json
+//   RUN/ run.json  plans.json  results.csv  validations.csv  report.html  splits_final.json
+//        checkpoints/{last,best,step-000400}.safetensors + .json  held_out/ (held_out.h)
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,6 +23,10 @@
 
 namespace voxshard {
 
+/// Whether a run predicts what it held out when it ends.
+enum class HeldOutMode : std::uint8_t { kAuto, kOn, kOff };
+inline constexpr const char* kHeldOutModes[] = {"auto", "on", "off"};
+
 struct TrainOptions {
   std::filesystem::path work, run;  // work: the data, in the format of the task
   ModelSpec spec;                   // channels and classes are taken from the data
@@ -35,7 +40,10 @@ struct TrainOptions {
   std::int64_t batch = 1;
   std::int64_t validate_every = 0;  // in steps; 0: at the end only
   std::int64_t checkpoint_every = 100;
+  double checkpoint_minutes = 10;  // and as soon as a loop ends so long after the last one; 0: by steps alone
   KeptCheckpoints kept;
+  std::int64_t slices = kMostSlicedCases;     // validated cases of which the run keeps slices for its page; 0: none
+  HeldOutMode held_out = HeldOutMode::kAuto;  // auto: where a fold is named (held_out.h)
   // steps between progress, validation and checkpoints, which wait for the end of a loop
   IterationsPerLoop iterations_per_loop;
   RunResources resources;  // the budgets of the settings among them
@@ -58,6 +66,31 @@ struct TrainOptions {
   std::shared_ptr<const Device> device;  // named by the user, for warnings; may be null
 };
 
+/// What a run predicted of what it held out (held_out.h).
+struct HeldOutReport {
+  std::filesystem::path output = {};      // the folder, or the file of the task
+  std::filesystem::path checkpoint = {};  // that predicted
+  std::int64_t predicted = 0, kept = 0, not_reached = 0;
+  std::vector<CaseFailure> failures = {};
+  bool interrupted = false;
+  double seconds = 0;
+  std::string problem = {};            // why nothing was predicted; empty: something was
+  std::vector<std::string> next = {};  // the command that evaluates the predictions, as in TaskReport
+  ProcessPlan memory = {};
+};
+nlohmann::ordered_json to_json(const HeldOutReport& report);
+/// "held out: 3 predicted, 1 left out in run/held_out\n".
+std::string to_text(const HeldOutReport& report);
+
+/// What was prepared before the training (prepare_first.h).
+struct PreparedFirst {
+  std::filesystem::path folder;
+  std::int64_t prepared = 0, kept = 0, left_out = 0;  // cases; kept: prepared by an earlier call
+};
+nlohmann::ordered_json to_json(const PreparedFirst& prepared);
+/// "prepared: 6 cases, 0 kept of an earlier call, in data_prepared\n".
+std::string to_text(const PreparedFirst& prepared);
+
 struct TrainReport {
   std::int64_t steps = 0, parameters = 0;
   double loss = 0;  // of the last step
@@ -72,12 +105,16 @@ struct TrainReport {
   std::string best_weights;  // kLastWeights or kAveragedWeights, of which it is the score; empty: no average is kept
   std::int64_t loops = 0;    // loops (iterations_per_loop) of this call
   FeedReport feed;           // of the steps of this call
-  double seconds = 0;
+  double seconds = 0;        // of this call, in all
+  double validation_s = 0;   // of it the validations
+  double checkpoint_s = 0;   // of it the checkpoints of the last weights
   ProcessReport memory;
   // with several ranks, on rank 0: memory and feed of each (gather_reports); those above are rank 0's
   nlohmann::ordered_json ranks;
-  bool interrupted = false;  // by a stop request, also within the last validation
-  Unseen unseen;             // data on which the trained model can be tried
+  bool interrupted = false;                    // by a stop request, also within the last validation
+  Unseen unseen;                               // data on which the trained model can be tried
+  std::optional<PreparedFirst> prepared = {};  // none: the data were prepared
+  std::optional<HeldOutReport> held_out = {};  // none: nothing of it was to be predicted
   nlohmann::ordered_json to_json() const;
 };
 

@@ -11,9 +11,6 @@
 
 namespace voxshard {
 
-/// The key of run.json with the number of ranks; absent for one rank.
-inline constexpr const char* kRanks = "ranks";
-
 /// Checks the division of cores. Errors: kConfig for fewer cores than ranks, or for {feed} per-host when the cores of a
 /// replica lie on several ranks.
 void require_share_of_cores(const Transport& transport, const TrainOptions& options);

@@ -23,12 +23,16 @@ nlohmann::ordered_json TrainReport::to_json() const {
                {"feed", voxshard::to_json(feed)},
                {"interrupted", interrupted},
                {"seconds", seconds},
+               {"validation_seconds", validation_s},
+               {"checkpoint_seconds", checkpoint_s},
                {"memory", voxshard::to_json(memory)}};
   if (!drawn_on.is_null()) json["samples_drawn_on"] = drawn_on;
   if (averaged) json["mean_" + metric + "_averaged"] = averaged->score;
   if (!best_weights.empty()) json["best_weights"] = best_weights;
   if (chosen_on_test) json["chosen_on_test"] = true;
   if (!ranks.empty()) json["ranks"] = ranks;
+  if (prepared) json["prepared"] = voxshard::to_json(*prepared);
+  if (held_out) json["held_out"] = voxshard::to_json(*held_out);
   return json;
 }
 

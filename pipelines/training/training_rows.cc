@@ -8,6 +8,7 @@ namespace voxshard {
 namespace {
 
 constexpr NumberRange kSteps{1, kMostSteps}, kStepsOrNone{0, kMostSteps};
+constexpr NumberRange kMinutesOrNone{0, 1e6};
 constexpr NumberRange kRates{0, 1e38};  // the optimizer's numbers are f32
 constexpr NumberRange kFactor{1e-9, 1e3};
 constexpr NumberRange kDecay{0, 0.999999};  // decay factor of a moving average: at 1 nothing would decay
@@ -102,6 +103,10 @@ std::vector<Setting> training_rows(TrainOptions& t) {
       number("validate-every", "Steps between validations on whole volumes or pictures; 0: at the end",
              &t.validate_every, kStepsOrNone),
       number("checkpoint-every", "Steps between checkpoints", &t.checkpoint_every, kSteps),
+      number("checkpoint-minutes",
+             "And one when so many minutes have passed since the last, which is about what a kill can cost a slow run; "
+             "it changes nothing of what is computed; 0: by steps alone",
+             &t.checkpoint_minutes, kMinutesOrNone),
       choice("feed",
              "boxes: each core reads its box; per-host: as PER_HOST_V2 the host of core 0 reads whole samples and cuts "
              "them, to the same bits",
@@ -110,10 +115,21 @@ std::vector<Setting> training_rows(TrainOptions& t) {
              {1, 1 << 20}),
       number("keep-every", "And each checkpoint whose step is a multiple of this; 0: none", &t.kept.every,
              kStepsOrNone),
+      number("slices",
+             "Validated volumes, the worst and the best, of which the run keeps slices for its page; 0: none, since "
+             "slices "
+             "of a head show a face",
+             &t.slices, {0, static_cast<double>(kMostSlicedCases)}),
       flag_of_one_call("resume",
                        "Go on from the last checkpoint, to the same bits. train {resume} RUN takes data and options "
                        "from the run; {steps} may grow",
                        t.resume),
+      choice(
+          "predict-held-out",
+          "When the run ends, predict what it held out into RUN/held_out, for evaluate, which takes the folders of all "
+          "folds together; auto: where {fold} names a fold",
+          named(t.held_out, {std::begin(kHeldOutModes), std::end(kHeldOutModes)}),
+          {std::begin(kHeldOutModes), std::end(kHeldOutModes)}),
       flag_of_one_call(
           "accept-changes",
           "With {resume}: go on though data of the run are gone, damaged or changed; which is said and kept in the run",

@@ -58,6 +58,11 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
   report_.chosen_on_test = task_->validates_on_test(), report_.left_out = task_->left_out();
   notes_.push_back("planned: " + bytes_text(bytes.widest_core()) + " per core, " + bytes_text(memory_plan_.total()) +
                    " in this process; " + std::to_string(report_.parameters) + " parameters");
+  std::ranges::copy(task_->notes(), std::back_inserter(notes_));
+  if (report_.validation_cases == 0)
+    notes_.push_back(
+        "nothing validates: no case is held out, so that no checkpoint is chosen as the best; predict takes "
+        "the last weights");
   if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     notes_.push_back("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   session_->parameters() = initialise(graph, o_.seed);
@@ -77,11 +82,11 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
   require_same_data(transport_, state_, task_->validation_extents(o_.spec));
 }
 
-TrainReport TrainingRun::go() {
+TrainReport TrainingRun::go(TrainedOn* held_out) {
   const Stopwatch watch;
   for (const std::string& note : notes_) progress_.log(note);
   for (const std::string& warning : warnings_) progress_.warn(warning);
-  open_folder();
+  open_folder(held_out);
   trace_.emplace(o_.trace, context_.threads(), &transport_);
   const Program& program = session_->plan(extents_, Phase::kTrain).program;
   trace_->price(program, op_table(), feed_of(program.graph, records_));
@@ -90,19 +95,21 @@ TrainReport TrainingRun::go() {
       progress_.warn(text);
   if (o_.resume) restore();
   describe();
-  const bool had_work = trainer_->steps_done() < o_.steps || !state_.unvalidated.is_null();
+  const bool had_work = trainer_->steps_done() < o_.steps || !state_.unvalidated.is_null() || ends_early_;
   if (had_work)
-    write_report(false);
+    folder_.remove_held_out(), write_report(false);
   else
     progress_.log("all " + std::to_string(o_.steps) + " steps are done: nothing is left to train; more with {steps}");
   if (data_changed_) save();
   std::vector<std::string> columns = {"step",          "loss",    "gradient_norm",
                                       "learning_rate", "seconds", "validation_" + report_.metric};
   if (keeps_average()) columns.push_back(columns.back() + "_averaged");
-  folder_.begin_rows(columns, trainer_->steps_done());
+  folder_.begin_rows(columns, {trainer_->steps_done(), !state_.unvalidated.is_null()});
+  if (report_.validation_cases > 0) folder_.begin_validations(report_.metric, trainer_->steps_done());
   progress_.update("train", trainer_->steps_done(), o_.steps, "");
   try {
     if (!state_.unvalidated.is_null()) validate_again();
+    if (ends_early_) end_early();
     steps();
   } catch (const Stopped&) {
     report_.interrupted = true;
@@ -125,7 +132,7 @@ TrainReport TrainingRun::go() {
   if (const auto text = report_.feed.warning(); text && o_.device) progress_.warn(*text);
   report_.memory = context_.memory().report(memory_plan_, progress_);
   report_.ranks = gather_reports(transport_, {{"memory", to_json(report_.memory)}, {"feed", to_json(report_.feed)}});
-  if (had_work) write_report(true);
+  if (had_work) write_report(true), write_page();
   return report_;
 }
 
@@ -169,12 +176,18 @@ void TrainingRun::choose_plan() {
 void TrainingRun::steps() {
   std::int64_t looked_at = o_.iterations_per_loop.begin_of(trainer_->steps_done());
   Stopwatch loop_watch;
+  since_saved_ = {};
   while (trainer_->steps_done() < o_.steps) {
     throw_if_any_stopped(transport_, progress_);
     const Stopwatch step_watch;
     const StepResult result = one_step();
     const std::int64_t done = trainer_->steps_done();
     const double seconds = step_watch.seconds();
+    folder_.add(StepMetrics{.step = done,
+                            .loss = result.loss,
+                            .gradient_norm = result.gradient_norm,
+                            .learning_rate = result.learning_rate,
+                            .seconds = seconds});
     const bool last = done == o_.steps;
     const double loop_seconds = loop_watch.seconds();
     const bool look = last || loop_ends(done, loop_seconds);
@@ -187,8 +200,9 @@ void TrainingRun::steps() {
     std::vector<CsvField> row = {done, result.loss, result.gradient_norm, result.learning_rate, seconds};
     std::ranges::copy(scores(validated), std::back_inserter(row));
     folder_.row(row);
+    if (validated && !last) write_page();
     if (!look) continue;
-    if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
+    if (last || checkpoint_is_due(looked_at, done)) save();
     progress_.update("train", done, o_.steps, text_of(result));
     looked_at = done;
     ++report_.loops;
@@ -235,8 +249,9 @@ std::vector<CsvField> TrainingRun::scores(bool validated) const {
   return fields;
 }
 
-Validation TrainingRun::validation() {
+Validation TrainingRun::validation(std::int64_t slices) {
   const std::unique_ptr<ValidationPass> pass = task_->validation(o_.spec);
+  pass->keep_slices(slices);
   return run_validation(
       *session_, *pass, [&](const CaseFailure& failure) { task_->leave_out(failure, progress_); }, progress_);
 }
@@ -252,13 +267,26 @@ Validation TrainingRun::validation_of_average() {
       std::swap(session.parameters(), averages);
     }
   } const exchanged(*session_, trainer_->optimizer().averages());
-  return validation();
+  return validation(0);
 }
 
 void TrainingRun::validate() {
-  const Validation last = validation();
+  const Stopwatch watch;
+  Validation last = validation(o_.slices);
   if (keeps_average()) report_.averaged = validation_of_average();
+  const std::int64_t step = trainer_->steps_done();
+  for_page([&] { folder_.slices(step, std::exchange(last.slices, nullptr)); });
   report_.validation = last;
+  report_.validation_s += watch.seconds();
+  folder_.validation(step, kLastWeights, last);
+  if (report_.averaged) folder_.validation(step, kAveragedWeights, *report_.averaged);
+  ValidationMetrics metrics{.step = step,
+                            .metric = report_.metric,
+                            .score = last.score,
+                            .by_class = last.by_class,
+                            .seconds = watch.seconds()};
+  if (report_.averaged) metrics.averaged = report_.averaged->score;
+  folder_.add(metrics);
   report_.left_out = task_->left_out();  // includes entries that could not be read just now
   const auto better = [&](double a, double b) { return task_->higher_is_better() ? a > b : a < b; };
   const bool averaged = report_.averaged && !better(last.score, report_.averaged->score);
@@ -267,7 +295,7 @@ void TrainingRun::validate() {
   if (!is_first && !better(score, best)) return;
   state_.best_score = score;
   if (keeps_average()) state_.weights = averaged ? kAveragedWeights : kLastWeights;
-  state_.step = trainer_->steps_done();
+  state_.step = step;
   CheckpointState state = state_;
   state.unvalidated = nullptr;
   folder_.save_best(state, session_->parameters(), trainer_->optimizer().averages());
@@ -282,6 +310,7 @@ void TrainingRun::validate_again() {
   state_.unvalidated = nullptr;
   report_.loss = std::get<double>(row[1]);
   save();
+  if (trainer_->steps_done() < o_.steps) write_page();
 }
 
 }  // namespace voxshard

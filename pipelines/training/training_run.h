@@ -5,9 +5,11 @@
 //   return TrainingRun(options, records, folder, std::move(task), context).go();
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "libcore/base/stopwatch.h"
 #include "libcore/train/trainer.h"
 #include "pipelines/model_runs/trained_on.h"
 #include "pipelines/training/run_folder.h"
@@ -20,8 +22,9 @@ class TrainingRun {
   /// kConfig.
   TrainingRun(TrainOptions& options, const RecordFormat& records, RunFolder& folder, std::unique_ptr<TrainingTask> task,
               const RunContext& context);
+  ///   held_out  gets the keys of what validates, on rank 0 (CaseHashes::held_out); null: they are not asked for
   /// Errors: those of run_train().
-  TrainReport go();
+  TrainReport go(TrainedOn* held_out = nullptr);
 
   struct Measured {
     double step_s = 0;        // loading included
@@ -43,13 +46,16 @@ class TrainingRun {
   /// Runs the steps. Errors: Stopped; all steps done until then are complete.
   void steps();
   StepResult one_step();
+  /// True when a checkpoint is due at the end of a loop. Rank 0, the only one that writes them, goes by its clock; the
+  /// others need not agree, since saving takes no part in what the ranks exchange.
+  bool checkpoint_is_due(std::int64_t looked_at, std::int64_t done) const;
   /// True when a loop (iterations_per_loop) is over.
   bool loop_ends(std::int64_t done, double seconds);
   /// Validates the weights and, where there is one, their average; keeps the checkpoint if either has the best score.
   /// Errors: Stopped, before any result is kept.
   void validate();
-  /// Validates the weights that the session has.
-  Validation validation();
+  /// Validates the weights that the session has, and keeps slices of so many cases.
+  Validation validation(std::int64_t slices);
   /// Validates the averaged weights, which take the place of the session's for that time.
   Validation validation_of_average();
   bool keeps_average() const { return o_.optimizer.ema > 0; }
@@ -60,16 +66,23 @@ class TrainingRun {
   std::string text_of(const StepResult& result) const;
 
   /// Opens the folder. Only a run that can start may remove an earlier one.
-  void open_folder();
+  void open_folder(TrainedOn* held_out);
   void restore();
   /// Checks the checkpoint of a resumed run, on rank 0. Errors: kCheckpoint, kConfig for a run of other options or
   /// data.
   void require_same(const ValidCheckpoint& found);
+  /// Ends a run before its last step: its weights are validated, as after a last step, and saved.
+  void end_early();
   /// Takes over the history of a resumed run, on rank 0.
   void take_up(const CheckpointState& theirs);
   void save();
   /// Writes run.json: at the start with the description of the run, for resuming it; at the end also with its results.
   void write_report(bool ended) const;
+  /// Writes the page of the run (report_page) from its files. A page that cannot be written is warned about and ends no
+  /// training. The core set is released or about to be planned anew, so the page takes none of the planned memory.
+  void write_page() const;
+  /// Writes something of the page; a failure is warned about.
+  void for_page(const std::function<void()>& write) const;
   void describe() const;
 
   TrainOptions& o_;
@@ -90,7 +103,9 @@ class TrainingRun {
   std::vector<std::string> notes_, warnings_;  // about the plan and the first weights, said when the run begins
   Json memory_;
   ProcessPlan memory_plan_;
+  Stopwatch since_saved_;      // since the last checkpoint, or the first step
   bool saved_ = false;         // a checkpoint was written
+  bool ends_early_ = false;    // the resumed run has no step left, because it was given fewer
   bool data_changed_ = false;  // since the checkpoint that this call began with; the change was accepted
 };
 

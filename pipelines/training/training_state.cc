@@ -2,9 +2,11 @@
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "libcore/base/file_format.h"
+#include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/model_runs/run_record.h"
+#include "pipelines/report_page/report_page.h"
 #include "pipelines/training/data_changes.h"
 #include "pipelines/training/fine_tuning.h"
 #include "pipelines/training/run_identity.h"
@@ -13,7 +15,7 @@
 
 namespace voxshard {
 
-void TrainingRun::open_folder() {
+void TrainingRun::open_folder(TrainedOn* held_out) {
   Json training = state_.training;
   training.erase("steps");  // a resumed run may have more of them
   const Json made_with = {state_.model, state_.prepare, training};
@@ -23,6 +25,7 @@ void TrainingRun::open_folder() {
   if (folder_.writes()) {
     CaseHashes content = task_->content(o_.resume, context_.pool(), progress_);
     state_.content = std::move(content.cases);
+    if (held_out != nullptr) *held_out = TrainedOn(content.held_out);
     TrainedOn trained_on(content.trained);
     trained_on.add(before_);
     state_.trained_on = trained_on.to_json();
@@ -55,10 +58,23 @@ void TrainingRun::write_report(bool ended) const {
                {"model", to_json(o_.spec)}, {"training", state_.training}, {"machine", state_.machine},
                {"memory", memory_},         {kSavedCheckpoints, saved_}};
   if (transport_.ranks() > 1) json[kRanks] = transport_.ranks();
+  json["metric"] = {{"name", report_.metric}, {"higher_is_better", task_->higher_is_better()}};
   if (!state_.from.is_null()) json[kFrom] = state_.from;
   if (!state_.changes.is_null()) json[kDataChanges] = state_.changes;
   if (ended) json["report"] = report_.to_json();
   folder_.write("run.json", json);
+}
+
+void TrainingRun::write_page() const {
+  if (folder_.writes()) for_page([&] { write_report_page({o_.run}, o_.run / kReportPage); });
+}
+
+void TrainingRun::for_page(const std::function<void()>& write) const {
+  try {
+    write();
+  } catch (const std::exception& error) {
+    progress_.warn(std::string(kReportPage) + " is not up to date: " + error.what());
+  }
 }
 
 void TrainingRun::describe() const {
@@ -66,10 +82,19 @@ void TrainingRun::describe() const {
   if (folder_.writes()) task_->describe(o_.run);
 }
 
+bool TrainingRun::checkpoint_is_due(std::int64_t looked_at, std::int64_t done) const {
+  constexpr double kSecondsOfMinute = 60;
+  return is_due(looked_at, done, o_.checkpoint_every) ||
+         (o_.checkpoint_minutes > 0 && since_saved_.seconds() >= kSecondsOfMinute * o_.checkpoint_minutes);
+}
+
 void TrainingRun::save() {
+  const Stopwatch watch;
   state_.step = trainer_->steps_done();
   folder_.save_last(state_, session_->parameters(), trainer_->optimizer().state(), trainer_->optimizer().averages());
   if (!std::exchange(saved_, true)) write_report(false);
+  report_.checkpoint_s += watch.seconds();
+  since_saved_ = {};
 }
 
 void TrainingRun::restore() {
@@ -96,16 +121,25 @@ void TrainingRun::restore() {
   session_->parameters() = std::move(checkpoint.parameters);
   trainer_->set_steps_done(checkpoint.state.step);
   saved_ = true;
+  ends_early_ =
+      ends_sooner(checkpoint.state, o_) && checkpoint.state.step == o_.steps && checkpoint.state.unvalidated.is_null();
   state_.best_score = checkpoint.state.best_score, state_.weights = checkpoint.state.weights;
   if (folder_.writes()) take_up(checkpoint.state);
   state_.unvalidated = checkpoint.state.unvalidated;
   progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
 }
 
+void TrainingRun::end_early() {
+  progress_.log("the run ends here, after " + std::to_string(o_.steps) + " steps");
+  if (report_.validation_cases > 0) validate();
+  save();
+}
+
 /// Takes over the history. Data already trained on stays recorded, even if the data changed; a change is reported and
 /// recorded.
 void TrainingRun::take_up(const CheckpointState& theirs) {
   state_.changes = theirs.changes, state_.from = theirs.from;
+  if (const auto last = read_recent_metrics(o_.run).last) report_.loss = last->loss;  // of a call without a step
   const DataChange change = data_change(theirs.content, state_.content);
   TrainedOn trained_on = TrainedOn::from_json(state_.trained_on);
   trained_on.add(TrainedOn::from_json(theirs.trained_on));

@@ -16,8 +16,9 @@ EXEMPT = [
     (r"bench-.*", r"stdout", r"step_seconds\.(median|min|max)|gflops_per_second|(peak_resident|resident_before)_bytes"),
     (r"bench-.*", r"stdout", r"by_op\.\w+|by_instruction\[\]\.(worker_seconds|pack_seconds|gflops_per_second)"),
     (r".*", r"stdout", r"(ranks\[\]\.)?(memory|feed)\..*"),
-    (r".*", r".*/run\.json", r"version|report\.seconds|report\.(ranks\[\]\.)?(memory|feed)\..*"),
+    (r".*", r".*/run\.json", r"version|report\.(validation_|checkpoint_)?seconds|report\.(ranks\[\]\.)?(memory|feed)\..*"),
     (r".*", r".*/results\.csv", r"seconds"),
+    (r".*", r".*/metrics\.jsonl", r"\[\]\.(seconds|time)"),
     (r"evaluate-run", r"run-scores\.json", r"seconds"),
     (r".*", r".*/manifest\.jsonl", r"\[\]\.(voxshard|files\..*\.time_ns)"),
     (r".*", r".*trace\.json", r"otherData\.program"),
@@ -97,8 +98,8 @@ def compare_json(old, new, command, file):
     return merged(walk(old, new, "", exempt_places(command, file)))
 
 
-def compare_manifest(old, new, command, file):
-    """Lines of a manifest, in the order of their names: they are written as workers come to their ends."""
+def compare_lines(old, new, command, file):
+    """Lines of JSON; those of a manifest in the order of their names: they are written as workers come to their ends."""
     def lines(data):
         return sorted(map(json.loads, data.splitlines()), key=lambda line: (line.get("part", line.get("begin", "")), "part" in line))
     return merged(walk(lines(old), lines(new), "", exempt_places(command, file)))
@@ -167,10 +168,13 @@ def compare_file(command, file, old, new):
     try:
         if file.endswith(".json") or file == "stdout" and old[:1] == b"{" == new[:1]:
             return compare_json(old, new, command, file)
-        if file.endswith("/manifest.jsonl"):
-            return compare_manifest(old, new, command, file)
+        if file.endswith(".jsonl"):
+            return compare_lines(old, new, command, file)
         if file.endswith(".csv"):
             return compare_csv(old, new, command, file)
+        if file.endswith("/report.html"):  # its numbers are those of the other files of the run, times among them
+            old, new = (re.sub(rb"[0-9.]+", b"0", data) for data in (old, new))
+            return [] if old == new else compare_bytes(old, new)
         if file.endswith(".safetensors"):
             return compare_safetensors(old, new, command, file)
         if file.endswith(".gz"):

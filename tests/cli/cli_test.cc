@@ -39,8 +39,8 @@ TEST_F(Cli, VersionAsTextAndAsDocument) {
 
 TEST_F(Cli, EveryHelpEndsWithAnExample) {
   EXPECT_THAT(run_voxshard("--help").out, HasSubstr("Example"));
-  for (const auto& name : std::vector<std::string>{"demo", "info", "prepare", "train", "predict", "evaluate", "verify",
-                                                   "bench", "explain"}) {
+  for (const auto& name : std::vector<std::string>{"demo", "info", "prepare", "train", "predict", "evaluate", "report",
+                                                   "verify", "bench", "explain"}) {
     const CommandResult r = run_voxshard(name + " --help");
     EXPECT_EQ(r.exit_code, 0);
     EXPECT_THAT(r.out, HasSubstr("Example:\n  voxshard " + name)) << name;

@@ -77,7 +77,7 @@ TEST_F(DiskFaults, KilledWhileItWritesAndResumedEndsWithTheBytesOfAnUndisturbedR
   };
   std::string command = train(folder / "killed", schedule);
   for (const Kill& at :
-       {Kill{21, 1}, Kill{18, 0}, Kill{9, 1}}) {  // step 6 written, not yet renamed; 8 renamed; 10 as 6
+       {Kill{27, 1}, Kill{28, 0}, Kill{15, 1}}) {  // step 6 written, not yet renamed; 8 renamed; 10 as 6
     const FailingDisk disk("VOXSHARD_KILL_AT_FSYNC", std::to_string(at.sync));
     const CommandResult r = run_voxshard(command);
     EXPECT_EQ(r.exit_code, 128 + SIGKILL) << r.err;

@@ -26,10 +26,19 @@ TEST_F(FoldersCli, OutputsInsideInputsExitWithTwo) {
   EXPECT_FALSE(std::filesystem::exists(*folder_ / "other"));
 }
 
-TEST_F(FoldersCli, TrainingOnADataSetThatIsNotPreparedSaysHowWithoutHarm) {
-  const CommandResult r = run_voxshard("train " + data() + " -o " + *folder_ / "raw_run" + kModel + kTraining);
+TEST_F(FoldersCli, TrainingOnADataSetThatIsNotPreparedPreparesItBesideTheRunWithoutHarm) {
+  const std::string before = file_text(data() + "/dataset.json");
+  const CommandResult r = run_voxshard("train " + data() + " -o " + *folder_ / "raw/run" + kModel + kTraining);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, testing::HasSubstr("_prepared"));
+  EXPECT_EQ(file_text(data() + "/dataset.json"), before);
+}
+
+TEST_F(FoldersCli, TrainingOnAFolderThatCannotBePreparedByDefaultSaysHow) {
+  const CommandResult r = run_voxshard("train " + data() + "/imagesTr -o " + *folder_ / "raw_run" + kModel + kTraining);
   EXPECT_EQ(r.exit_code, 3);
-  EXPECT_THAT(r.err, testing::HasSubstr("voxshard prepare " + data() + " -o WORK"));
+  EXPECT_THAT(r.err, testing::HasSubstr(
+                         "not a prepared folder (no manifest of `prepare`); run `voxshard prepare DATASET -o WORK`"));
 }
 
 TEST_F(FoldersCli, FoldersOfOthersExitWithSix) {

@@ -123,10 +123,15 @@ TEST_F(Hostile, MirroringSidesIsSaidBeforeTraining) {
       0);
   const std::string train =
       "train " + (folder / "work") + " -o " + (folder / "run") + kModel + kTraining + "--restart ";
-  const CommandResult sides = run_voxshard(train + "--flip W --quiet"), others = run_voxshard(train + "--flip DH");
+  const CommandResult sides = run_voxshard(train + "--flip W --sides keep --quiet"),
+                      others = run_voxshard(train + "--flip DH"), chosen = run_voxshard(train + "--flip W");
   EXPECT_EQ(sides.exit_code, 0) << sides.err;
   EXPECT_THAT(sides.err, HasSubstr("W_MIRROR --flip swaps left and right"))
       << "a warning is shown to whom wants no log, too";
+  EXPECT_EQ(chosen.exit_code, 0) << chosen.err;
+  EXPECT_THAT(chosen.err, HasSubstr("chosen: --sides auto (kidney_left and kidney_right differ in their side alone"));
+  EXPECT_THAT(chosen.err, HasSubstr("kidney_left and kidney_right stay two classes: "));
+  EXPECT_THAT(chosen.err, HasSubstr("W_MIRROR --flip is off along the axis from left to right"));
   EXPECT_EQ(others.exit_code, 0) << others.err;
   EXPECT_THAT(others.err, Not(HasSubstr("W_MIRROR")));
 }

@@ -55,7 +55,7 @@ TEST_F(MemoryCli, PredictTellsThePeakOfItsProcessForAVolumeMuchLargerThanItsAren
   expect_within_plan(r, words);
   const auto memory = r.json().at("memory");
   EXPECT_GT(memory.at("peak_resident_bytes"), 4 * 32'000'000) << "the volume itself";
-  EXPECT_GE(memory.at("planned").at("reading"), 4 * 32'000'000);
+  EXPECT_GE(memory.at("planned_bytes"), 4 * 32'000'000);
   EXPECT_LT(r.json().at("bytes_per_core"), 64 * kMiB);
   EXPECT_THAT(run_voxshard("predict " + run() + " " + (folder / "in") + " -o " + (folder / "again")).out,
               HasSubstr(" resident at the peak"));
@@ -67,7 +67,9 @@ TEST_F(MemoryCli, EveryCommandStaysWithinItsPlan) {
                                    "train " + work() + " -o " + (folder / "run") + kModel + " --crop whole --steps 3",
                                    "train --resume " + (folder / "run") + " --steps 4",
                                    "predict " + run() + " " + data() + "/imagesTr -o " + (folder / "out"),
-                                   "evaluate " + (folder / "out") + " " + data() + "/labelsTr"})
+                                   "evaluate " + (folder / "out") + " " + data() + "/labelsTr",
+                                   "evaluate " + (folder / "out") + " " + data() + "/labelsTr --dataset " + data() +
+                                       " --baseline threshold --png " + (folder / "sheet.png") + " --threads 4"})
     expect_within_plan(run_voxshard(words + " --json"), words);
 }
 
@@ -104,6 +106,55 @@ TEST_F(MemoryCli, AnImageOverTheHostMemoryCostsItselfAndSaysWhatWouldFit) {
   EXPECT_EQ(failure.at("code"), "E_BUDGET");
   EXPECT_THAT(failure.at("message").get<std::string>(), HasSubstr("would fit"));
   EXPECT_LT(r.json().at("memory").at("peak_resident_bytes"), 288 * kMiB) << "it was not read";
+  for (const auto& entry : fs::directory_iterator(folder / "in"))
+    if (!entry.path().filename().string().starts_with("large")) fs::remove(entry.path());
+  expect_refusal("predict " + run() + " " + (folder / "in") + " -o " + (folder / "none") + " --host-memory 150MiB", 7,
+                 "budget", "none of 1 images could be predicted");
+}
+
+TEST_F(MemoryCli, AnAverageHoldsOneNetworkAtATimeBesideItsSumsWithinItsBudget) {
+  Folder folder("memory_average");
+  const std::string one = folder / "one", two = folder / "two", images = folder / "data/imagesTs";
+  const std::string train = "train " + (folder / "work") + " --norm instance --crop 16x16x16 --steps 1 --fold all -o ";
+  for (const std::string& words :
+       {"demo " + (folder / "data") + " --cases 1 --test 1 --size medium",
+        "prepare " + (folder / "data") + " -o " + (folder / "work") + " --spacing keep",
+        train + one + " --base-filters 8 --depth 3", train + two + " --base-filters 8 --depth 2"})
+    ASSERT_EQ(run_voxshard(words + " --quiet").exit_code, 0) << words;
+  const auto predict = [&](const std::string& runs, const std::string& out, const std::string& more = "") {
+    const std::string words = "predict " + runs + " " + images + " -o " + (folder / out) + " --threads 2 --json" + more;
+    const CommandResult r = run_voxshard(words);
+    if (more.find("host-memory") == std::string::npos) expect_within_plan(r, words);
+    return r;
+  };
+  const auto memory = [](const CommandResult& r) { return r.json().at("memory"); };
+  const auto alone = memory(predict(one, "alone")), other = memory(predict(two, "other"));
+  const CommandResult both = predict(one + " " + two, "both"),
+                      halves = predict(one + " " + two, "halves", " --probabilities");
+  const auto of_both = memory(both);
+  EXPECT_EQ(of_both.at("planned").at("arenas"),
+            std::max(alone.at("planned").at("arenas"), other.at("planned").at("arenas")));
+  EXPECT_EQ(
+      of_both.at("planned").at("weights").get<std::int64_t>(),
+      alone.at("planned").at("weights").get<std::int64_t>() + other.at("planned").at("weights").get<std::int64_t>());
+  EXPECT_GT(of_both.at("planned_bytes"), alone.at("planned_bytes")) << "the sums";
+  ASSERT_EQ(halves.exit_code, 0) << halves.err;
+  const std::string name = fs::path(both.json().at("cases").at(0).at("file").get<std::string>()).filename().string();
+  EXPECT_EQ(file_text(folder / "halves/" + name), file_text(folder / "both/" + name));
+  EXPECT_TRUE(fs::exists(folder / "halves/" + name.substr(0, name.find('.')) + ".npz"));
+
+  const std::int64_t arenas = of_both.at("planned").at("arenas"), all = of_both.at("planned_bytes");
+  const std::string budget = " --host-memory " + std::to_string(all - arenas / 2);
+  const CommandResult refused = predict(one + " " + two, "none", budget + " --scratch none");
+  EXPECT_EQ(refused.exit_code, 7) << refused.err;
+  EXPECT_FALSE(fs::exists(folder / "none/" + name));
+  const CommandResult turns = predict(one + " " + two, "turns", budget);
+  ASSERT_EQ(turns.exit_code, 0) << turns.err;
+  EXPECT_THAT(turns.err, HasSubstr("cores take turns in memory"));
+  EXPECT_EQ(file_text(folder / "turns/" + name), file_text(folder / "both/" + name));
+  EXPECT_LE(memory(turns).at("peak_resident_bytes").get<std::int64_t>(),
+            memory(turns).at("planned_bytes").get<std::int64_t>() + kTolerance);
+  EXPECT_LE(memory(turns).at("planned_bytes").get<std::int64_t>(), all - arenas / 2);
 }
 
 TEST_F(MemoryCli, AVolumeWhoseCoresDoNotFitIsPredictedInTurnsWithinTheBudgetToTheSameBytes) {

@@ -1,4 +1,5 @@
-// `train --resume RUN`: the run gives its settings; options that contradict it are refused by name, its steps may grow.
+// `train --resume RUN`: the run gives its settings; options that contradict it are refused by name, its steps may grow
+// or end sooner.
 #include "tests/cli/machine/instruction_sets.h"
 #include "tests/cli/trained_cli.h"
 
@@ -27,7 +28,8 @@ TEST_F(ResumeCli, ARunNeedsNoOtherOptionAndItsStepsMayGrow) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_THAT(again.err, testing::HasSubstr("all 6 steps are done"));
   expect_refusal("train --resume " + (folder / "run") + " --steps 5", 5, "config",
-                 "--steps is 5 now, and 6 there; they may only grow");
+                 "--steps is 5 now, and 6 steps are done there, which cannot be taken back; --steps 6 ends the run "
+                 "where it is, and predict works now");
 }
 
 TEST_F(ResumeCli, WhatContradictsTheRunIsRefusedByName) {

@@ -1,5 +1,5 @@
-// Readers of what earlier calls left in folders: manifests, locks, prepared cases, checkpoints' descriptions. Others
-// may have written them too.
+// Readers of what earlier calls left in folders: manifests, locks, metrics, prepared cases, checkpoints' descriptions.
+// Others may have written them too.
 #include <nlohmann/json.hpp>
 
 #include "io/datasets/class_list.h"
@@ -7,13 +7,16 @@
 #include "io/files/folder_lock.h"
 #include "io/files/manifest.h"
 #include "io/files/safetensors.h"
+#include "io/files/secret_file.h"
 #include "libcore/base/file_format.h"
+#include "pipelines/commands/run_status.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/tasks/classification/samples/class_preparation.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/scores/evaluate_clips.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "pipelines/training/metrics_log.h"
 #include "pipelines/training/run_identity.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/scratch_folder.h"
@@ -49,8 +52,37 @@ void lock_note(std::string_view bytes) {
     kept_out = e.kind() == ErrorKind::kOutput;
   }
   ensure(kept_out, "whatever the note says, the folder is in use");
+  ensure(folder_writer(folder).lock == FolderWriter::Lock::kHeld, "and is seen to be");
 }
-Seeds lock_seeds() { return {"1 train", "", "999999999999 prepare", "-1", "1\n\x1b[2J"}; }
+Seeds lock_seeds() { return {"1 train", "1 train node1", "", "999999999999 prepare", "-1", "1\n\x1b[2J"}; }
+
+/// The lines of a training, as `status` reads them while it runs or after it was killed, and as a run that goes on
+/// keeps them.
+void metrics(std::string_view bytes) {
+  const fs::path run = scratch_file(std::string("watched/") + kMetricsName, bytes).parent_path();
+  const RecentMetrics recent = read_recent_metrics(run);
+  longest_silence_s(recent);
+  MetricsLog log(run, {.steps_done = 3});
+  log.add(StepMetrics{.step = 4});
+  const auto last = read_recent_metrics(run).last;
+  ensure(last && last->step == 4, "what is appended is read back");
+  ensure(read_recent_metrics(run).damaged == 0, "other lines are not kept");
+}
+Seeds metrics_seeds() {
+  return {
+      R"({"step":1,"loss":2.5,"gradient_norm":1,"learning_rate":0.01,"seconds":0.5,"time":1764060286.12}
+{"step":2,"loss":null,"gradient_norm":1e3,"learning_rate":0,"seconds":0.5,"time":1764060286.5}
+{"step":2,"validation":"dice","score":0.25,"by_class":[0.5,null],"averaged":0.5,"seconds":0.5,"time":1764060287}
+{"step":3,"lo)"};
+}
+
+/// The description of a run, as `status` reads it.
+void status(std::string_view bytes) { to_text(run_status(scratch_file("described/run.json", bytes).parent_path())); }
+Seeds status_seeds() {
+  return {
+      R"({"format":"voxshard 2","options":{},"recipe":[],"model":{},"training":{"steps":9},"saved_checkpoints":true,"ranks":2,
+"report":{"steps":4,"interrupted":true}})"};
+}
 
 PreparePlan small_plan() {
   PreparePlan plan{.class_names = {"background", "liver"}};
@@ -185,14 +217,25 @@ Seeds class_predictions_seeds() {
 ]})"};
 }
 
+void secret(std::string_view bytes) {
+  const Secret read = read_secret(scratch_file("salt.txt", bytes), "{id-salt}");
+  ensure(keyed_hash(read, "case").size() == 64, "a name made with a secret has 64 digits");
+}
+Seeds secret_seeds() { return {std::string(16, 'x'), std::string(32, '\xff') + "\n"}; }
+
 }  // namespace
 
 std::vector<FuzzTarget> folder_targets() {
-  return {
-      {"class_list", class_list_seeds, class_list},   {"class_predictions", class_predictions_seeds, class_predictions},
-      {"manifest", manifest_seeds, manifest},         {"lock_note", lock_seeds, lock_note},
-      {"prepared", prepared_seeds, prepared},         {"foreground", foreground_seeds, foreground},
-      {"description", description_seeds, description}};
+  return {{"secret", secret_seeds, secret},
+          {"class_list", class_list_seeds, class_list},
+          {"class_predictions", class_predictions_seeds, class_predictions},
+          {"manifest", manifest_seeds, manifest},
+          {"lock_note", lock_seeds, lock_note},
+          {"metrics", metrics_seeds, metrics},
+          {"status", status_seeds, status},
+          {"prepared", prepared_seeds, prepared},
+          {"foreground", foreground_seeds, foreground},
+          {"description", description_seeds, description}};
 }
 
 }  // namespace voxshard

@@ -9,6 +9,7 @@
 #include "io/volume/volume.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/io/study_files.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 namespace {

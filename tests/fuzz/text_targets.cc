@@ -149,7 +149,11 @@ Seeds dataset_seeds() {
       R"({"modality": {"0": "CT"}, "labels": {"0": "background", "1": "liver"}, "training": [{"image": "./imagesTr/a_0000.nii.gz",
               "label": "./labelsTr/a.nii.gz"}], "test": ["./imagesTs/b.nii.gz"], "name": "x"})",
       R"({"channel_names": {"0": "CT"}, "labels": {"background": 0}, "file_ending": ".nii.gz", "dataset": {"c":
-              {"images": ["imagesTr/a_0000.nii.gz"], "label": "labelsTr/a.nii.gz"}}})"};
+              {"images": ["imagesTr/a_0000.nii.gz"], "label": "labelsTr/a.nii.gz"}}})",
+      R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "liver": 1, "spleen": 2, "ignore": 3}, "file_ending":
+              ".nii.gz", "annotated": {"a": ["spleen"]}})",
+      R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "whole": [1, 2], "core": 2}, "regions_class_order":
+              [1, 2], "file_ending": ".nii.gz"})"};
 }
 
 void splits(std::string_view bytes) { read_splits(scratch_file("splits_final.json", bytes)); }

@@ -35,6 +35,16 @@ void nifti(std::string_view bytes) {
   const std::array<double, 3> corner = volume.geometry.world({0, 0, 0});
   volume.geometry.index_of(corner);
 }
+/// Reads a NIfTI file whose axes may be sheared on an upright grid, as predict does on demand.
+void nifti_upright(std::string_view bytes) {
+  const fs::path path = scratch_file("sheared.nii", bytes);
+  const VolumeFormats formats =
+      formats_within(volume_formats_with(IrregularSlices::kResample), {.most_voxels = std::int64_t{1} << 20});
+  const VolumeInfo info = read_volume_info(path, formats);
+  if (!info.readable || voxels_of(info.geometry) > (std::int64_t{1} << 20)) return;
+  const Volume volume = read_image(path, formats);
+  ensure(same_geometry(info.geometry, volume.geometry, 0), "a volume lies where its header says");
+}
 void nifti_gz(std::string_view bytes) {
   const fs::path path = scratch_file("volume.nii.gz", bytes);
   check_volume(path);
@@ -104,6 +114,15 @@ Seeds nifti_seeds() {
                  nifti2_volume(DiskType::kI16)};
   append_seeds(seeds, data_seeds("nifti_tricky", {".nii"}, 100'000));
   return seeds;
+}
+/// Returns a small volume whose second axis leans on the first, by its sform.
+Seeds sheared_seeds() {
+  std::string seed = small_volume("seed.nii", DiskType::kF32);
+  const auto put = [&](std::size_t at, auto value) { std::memcpy(&seed[at], &value, sizeof value); };
+  put(252, std::int16_t{0}), put(254, std::int16_t{1});  // qform_code, sform_code
+  const float rows[] = {-1, -0.3F, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0};
+  std::memcpy(&seed[280], rows, sizeof rows);
+  return {seed};
 }
 /// Returns small volumes twice behind one header, as two channels.
 Seeds nifti_channels_seeds() {
@@ -244,6 +263,7 @@ std::vector<FuzzTarget> volume_targets() {
   return {{"nifti", nifti_seeds, nifti},
           {"structures", structure_seeds, structures},
           {"dicom", dicom_seeds, dicom},
+          {"nifti_upright", sheared_seeds, nifti_upright},
           {"nifti_gz", nifti_gz_seeds, nifti_gz},
           {"nifti_channels", nifti_channels_seeds, nifti_channels},
           {"nifti_pair", nifti_pair_seeds, nifti_pair},

@@ -10,7 +10,7 @@ using namespace test;
 
 const std::uint64_t kPoolSeed = printed_seed("kernels/pool", 77);
 
-Window window_of(std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo, std::int64_t hi) {
+Window pool_window(std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo, std::int64_t hi) {
   return {.kernel = Dims::filled(3, kernel),
           .stride = Dims::filled(3, stride),
           .dilation = Dims::filled(3, dilation),
@@ -25,8 +25,9 @@ Box output_box(const Window& window, const Shape& x) {
 }
 
 std::vector<Window> windows() {
-  return {window_of(2, 2, 1, 0, 0), window_of(3, 2, 1, 1, 1), window_of(3, 1, 1, 1, 1), window_of(3, 2, 1, 0, 1),
-          window_of(2, 1, 2, 1, 0), window_of(1, 1, 1, 0, 0), window_of(1, 2, 1, 0, 0), window_of(4, 3, 1, 2, 1)};
+  return {pool_window(2, 2, 1, 0, 0), pool_window(3, 2, 1, 1, 1), pool_window(3, 1, 1, 1, 1),
+          pool_window(3, 2, 1, 0, 1), pool_window(2, 1, 2, 1, 0), pool_window(1, 1, 1, 0, 0),
+          pool_window(1, 2, 1, 0, 0), pool_window(4, 3, 1, 2, 1)};
 }
 
 TEST(Pool, MaximumAndArgmaxByHand) {

@@ -49,6 +49,15 @@ TEST(RetinaNetEquivalence, HoldsForBottlenecks) {
   expect_equal(options_of({.classes = 3, .filters = 4, .pyramid_filters = 8}, {1, 96, 130}, "1x2x2x1", DType::kF32));
 }
 
+TEST(RetinaNetEquivalence, HoldsForGiou) {
+  RetinaNetConfig config = kNarrowNet;
+  config.box_loss = BoxLossKind::kGiou;
+  for (const RetinaGrid& grid :
+       {RetinaGrid{{1, 160, 192}, "1x4x2x1"}, RetinaGrid{{1, 117, 156}, "1x3x1x1"}, RetinaGrid{{3, 47, 81}, "2x1x3x1"}})
+    for (const DType dtype : {DType::kF32, DType::kBF16})
+      expect_equal(options_of(config, grid.extents, grid.partition, dtype));
+}
+
 TEST(RetinaNetEquivalence, HoldsForManyClassesWhoseGradientsLieInAFewChannels) {
   RetinaNetConfig config = kNarrowNet;
   config.classes = 43;  // 387 channels: the same order of additions on every processor

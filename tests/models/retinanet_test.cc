@@ -50,6 +50,21 @@ TEST(RetinaNet, ParametersOfResNet50AndNinetyOneClassesAreThoseCountedByHand) {
   EXPECT_EQ(count_parameters(graph), 34'091'159);
 }
 
+TEST(RetinaNet, TheBoxLossIsHuberUnlessGiouIsChosen) {
+  RetinaNetConfig config{.backbone = Backbone::kResNet18};
+  const auto count = [&](const char* op) {
+    return std::ranges::count(training_graph(config, {64, 64}).nodes(), op, &Node::op);
+  };
+  EXPECT_EQ(count("huber_grad"), 5);
+  EXPECT_EQ(count("giou_grad"), 0);
+  EXPECT_EQ(retinanet_detector(config).box_weight, 50);
+  config.box_loss = BoxLossKind::kGiou;
+  EXPECT_EQ(count("huber_grad"), 0);
+  EXPECT_EQ(count("giou_grad"), 5);
+  EXPECT_EQ(retinanet_detector(config).box_loss, BoxLossKind::kGiou);
+  EXPECT_EQ(retinanet_detector(config).box_weight, 2);
+}
+
 TEST(RetinaNet, ParametersOfTheOtherForms) {
   // ResNet-18: 11,176,512 of the usual form without classifier, and a shortcut of 64 * 64 + 128 in the first group as
   // well.

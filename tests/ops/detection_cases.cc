@@ -55,6 +55,22 @@ void add_level(std::vector<OpCase>& cases, const Level& level) {
   from_sums("huber_grad", 0, [attrs](Builder& b, const std::vector<ValueId>& in, ValueId s) {
     return b.op("huber_grad", {in[2], in[3], s, in[4]}, attrs, "result");
   });
+  DetectionAttrs giou = attrs;
+  giou.box_loss = BoxLossKind::kGiou;
+  cases.push_back({.op = "detection_sums",
+                   .label = level.label + ", giou",
+                   .inputs = all,
+                   .attrs = giou,
+                   .tolerance = kOrderOfAdding,
+                   .set_tolerance = 1e-6});
+  from_sums("giou_grad", 0, [giou](Builder& b, const std::vector<ValueId>& in, ValueId s) {
+    return b.op("giou_grad", {in[2], in[3], s, in[4]}, giou, "result");
+  });
+  cases.push_back({.op = "giou_grad",
+                   .label = level.label + ", given sums",
+                   .inputs = {boxes, box_targets, sums, d_loss},
+                   .attrs = giou,
+                   .set_tolerance = 1e-6});
   cases.push_back({.op = "focal_grad",
                    .label = level.label + ", given sums",
                    .inputs = {logits, targets, sums, d_loss},

@@ -118,9 +118,16 @@ using Others = const std::vector<ValueId>&;
 
 /// Returns the loss of two levels: x holds the logits of the first, its convolutions give the second and the boxes of
 /// both.
-ValueId detection_loss_of(Builder& b, ValueId x, Others w, std::int64_t groups) {
-  const DetectionAttrs attrs{
-      .groups = groups, .batch = 2, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.5, .dtype = kReal};
+ValueId detection_loss_of(Builder& b, ValueId x, Others w, std::int64_t groups,
+                          BoxLossKind kind = BoxLossKind::kHuber) {
+  const DetectionAttrs attrs{.groups = groups,
+                             .batch = 2,
+                             .box_weight = 50,
+                             .alpha = 0.25,
+                             .gamma = 1.5,
+                             .delta = 0.5,
+                             .box_loss = kind,
+                             .dtype = kReal};
   ValueId sums = kNoValue;
   std::vector<ValueId> inputs{kNoValue};
   for (int level : {0, 1}) {
@@ -246,12 +253,13 @@ std::vector<GradientCase> cases() {
                  [=](Builder& b, ValueId v, Others p) {
                    return b.op("scale", {detection_loss_of(b, v, p, 1)}, ScaleAttrs{.by = -0.7}, "scaled");
                  }});
-  for (std::int64_t groups : {1, 2})
-    all.push_back({"detection_loss",
-                   std::to_string(groups) + " groups",
-                   {2, 5, 3, 4},
-                   {{"w", {1, 1, 4, 4}}, {"b", {1, 1, 4, 8}}},
-                   [=](Builder& b, ValueId v, Others p) { return detection_loss_of(b, v, p, groups); }});
+  for (const BoxLossKind kind : {BoxLossKind::kHuber, BoxLossKind::kGiou})
+    for (std::int64_t groups : {1, 2})
+      all.push_back({"detection_loss",
+                     std::to_string(groups) + " groups, " + kBoxLossNames[static_cast<std::size_t>(kind)],
+                     {2, 5, 3, 4},
+                     {{"w", {1, 1, 4, 4}}, {"b", {1, 1, 4, 8}}},
+                     [=](Builder& b, ValueId v, Others p) { return detection_loss_of(b, v, p, groups, kind); }});
   return all;
 }
 

@@ -2,6 +2,7 @@
 // workers.
 #include "libcore/memory/turns.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -55,6 +56,25 @@ TEST(ArenaInAFile, LeavesMemoryAndComesBackAsItWas) {
   arena.evict();
   EXPECT_EQ(resident_of(data), 0);
   for (std::int64_t i = 0; i < kBytes; ++i) ASSERT_EQ(data[i], static_cast<std::byte>(i % 251)) << i;
+}
+
+TEST(ArenaInAFile, ComesBackInOneCallAsItWas) {
+  constexpr std::int64_t kBytes = 1 << 20, kPage = 1 << 16;  // the largest page of a machine that we know
+  const File file(kBytes);
+  const Arena arena(kBytes, FileRange{.descriptor = file.descriptor()});
+  std::byte* const data = arena.at(0, kBytes);
+  if (::madvise(data, kBytes, MADV_POPULATE_READ) != 0) GTEST_SKIP() << "the kernel is older than Linux 5.14";
+  for (std::int64_t i = 0; i < kBytes; ++i) data[i] = static_cast<std::byte>(i % 251);
+  for (const bool written : {false, true}) {
+    arena.evict();
+    arena.bring_in(data + 5, kBytes - 10, written);
+    EXPECT_GE(resident_of(data), kBytes - 2 * kPage) << "but the pages at its ends, which are not whole";
+    for (std::int64_t i = 0; i < kBytes; ++i) ASSERT_EQ(data[i], static_cast<std::byte>(i % 251)) << i;
+  }
+  arena.evict();
+  std::vector<std::byte> foreign(kBytes, std::byte{3});
+  arena.bring_in(foreign.data(), kBytes, true);  // of no arena
+  EXPECT_EQ(resident_of(data), 0);
 }
 
 TEST(ArenaInAFile, AnArenaInMemoryStaysThere) {

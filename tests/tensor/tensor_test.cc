@@ -40,6 +40,22 @@ TEST(Tensor, CopiesAreDeepAndMovesAreNot) {
   EXPECT_TRUE(a.empty());
 }
 
+TEST(Tensor, AReleaseTakesNothingOutsideOfItsBytes) {
+  const std::int64_t n = 3 << 20;  // elements: 12 MiB
+  Tensor tensor = Tensor::unwritten(DType::kI32, {n});
+  for (std::int64_t i = 0; i < n; ++i) tensor.as<std::int32_t>()[i] = static_cast<std::int32_t>(i);
+  const std::int64_t begin = (1 << 20) + 12, end = (9 << 20) - 4;  // bytes; neither is the edge of a page
+  tensor.release(begin, end);
+  tensor.release(100, 104), tensor.release(end, end);  // less than a page, and nothing
+  for (std::int64_t i = 0; i < n; ++i)
+    if (i < begin / 4 || i >= end / 4) {
+      ASSERT_EQ(tensor.as<std::int32_t>()[i], i);
+    }
+  std::int64_t kept = 0;
+  for (std::int64_t i = begin / 4; i < end / 4; ++i) kept += tensor.as<std::int32_t>()[i] == i;
+  EXPECT_LE(kept, 2 * (64 << 10) / 4) << "pages at both ends, of at most 64 KiB";
+}
+
 TEST(View, SubSharesMemoryAndKeepsGlobalCoordinates) {
   const Tensor tensor = counted(DType::kF32, {1, 4, 5, 2});
   const Box box{{0, 1, 2, 0}, {1, 2, 3, 2}};

@@ -1,9 +1,11 @@
-// Focal and Huber loss, 64 numbers at a time; f32 or bf16 in, computed in f32, summed in f64 with one accumulator per
-// lane. The formulas are those of the reference, which handles all other types.
+// Focal, Huber and GIoU loss, 64 numbers at a time; f32 or bf16 in, computed in f32, summed in f64 with one accumulator
+// per lane. The formulas are those of the reference, which handles all other types.
 //
 // Every logit of a position gets a signed weight: -(1 - alpha) for a class other than the anchor's, alpha for the
 // anchor's class, 0 where the anchor is ignored; so z is the logit with the sign of its weight, and the loops have no
 // branch.
+//
+// GIoU is computed in double for the few anchors that have an object; the others only have their targets read.
 #include "libcore/kernels/detection_loss.h"
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 
 #include "libcore/kernels/fast/exponential.h"
 #include "libcore/kernels/fast/runs.h"
+#include "libcore/kernels/giou.h"
 
 namespace voxshard::fast {
 namespace {
@@ -98,6 +101,17 @@ void add_huber(const Row& boxes, const Row& targets, float delta, double* __rest
   }
 }
 
+/// Calls body(first, terms) for the anchors of a position that have an object, with the number of their first code.
+template <class Body>
+void for_each_giou(const Row& boxes, const Row& targets, Body body) {
+  for (std::size_t i = 0; i + 4 <= targets.size(); i += 4) {
+    const float* t = targets.data() + i;
+    if (t[0] == 0 && t[1] == 0 && t[2] == 0 && t[3] == 0) continue;
+    const float* b = boxes.data() + i;
+    body(i, giou_terms({b[0], b[1], b[2], b[3]}, {t[0], t[1], t[2], t[3]}));
+  }
+}
+
 double sum_of(const double* lanes) {
   double total = 0;
   for (std::int64_t i = 0; i < kLanes; ++i) total += lanes[i];
@@ -129,7 +143,7 @@ void detection_sums(const TensorView& logits, const TensorView& class_targets, c
   Row x(padded(logits.extent().back()), 0.0F), weights(x.size(), 0.0F);
   Row box(padded(boxes.extent().back()), 0.0F), wanted(box.size(), 0.0F);
   for (std::int64_t g = sums.box.begin[0]; g < sums.box.end(0); ++g) {
-    double focal[kLanes] = {}, huber[kLanes] = {};
+    double focal[kLanes] = {}, box_loss[kLanes] = {};
     std::int64_t positives = 0;
     for_each_row(logits.box, [&](const Dims& at) {
       if (spec.group_of(at[0]) != g) return;
@@ -138,9 +152,12 @@ void detection_sums(const TensorView& logits, const TensorView& class_targets, c
       add_focal(x, weights, static_cast<float>(spec.gamma), focal);
       read_at(boxes, at, box);
       read_at(box_targets, at, wanted);
-      add_huber(box, wanted, static_cast<float>(spec.delta), huber);
+      if (spec.box_loss == BoxLossKind::kHuber)
+        add_huber(box, wanted, static_cast<float>(spec.delta), box_loss);
+      else
+        for_each_giou(box, wanted, [&](std::size_t, const GiouTerms& terms) { box_loss[0] += terms.loss; });
     });
-    const double total[3] = {sum_of(focal), sum_of(huber), static_cast<double>(positives)};
+    const double total[3] = {sum_of(focal), sum_of(box_loss), static_cast<double>(positives)};
     store_row(sums, (g - sums.box.begin[0]) * sums.strides[0], 3, total);
   }
 }
@@ -168,7 +185,7 @@ void huber_grad(const TensorView& boxes, const TensorView& box_targets, const Te
   for_each_row(d_boxes.box, [&](const Dims& at) {
     read_at(boxes, at, box);
     read_at(box_targets, at, wanted);
-    const float share = static_cast<float>(spec.box_weight / 4) * share_of(sums, at[0], spec);
+    const float share = static_cast<float>(spec.box_share()) * share_of(sums, at[0], spec);
     for (std::size_t i = 0; i < box.size(); ++i) {
       const float error = box[i] - wanted[i];
       const float bounded = error > delta ? delta : error < -delta ? -delta : error;
@@ -178,9 +195,29 @@ void huber_grad(const TensorView& boxes, const TensorView& box_targets, const Te
   });
 }
 
+void giou_grad(const TensorView& boxes, const TensorView& box_targets, const TensorView& sums,
+               const TensorView& d_boxes, const DetectionLossSpec& spec) {
+  if (!is_fast(boxes) || !is_fast(box_targets) || !is_fast(d_boxes))
+    return reference::detection.giou_grad(boxes, box_targets, sums, d_boxes, spec);
+  Row box(padded(boxes.extent().back()), 0.0F), wanted(box.size(), 0.0F), grad(box.size(), 0.0F);
+  for_each_row(d_boxes.box, [&](const Dims& at) {
+    read_at(boxes, at, box);
+    read_at(box_targets, at, wanted);
+    std::ranges::fill(grad, 0.0F);
+    const double share = spec.box_share() * static_cast<double>(share_of(sums, at[0], spec));
+    for_each_giou(box, wanted, [&](std::size_t first, const GiouTerms& terms) {
+      for (std::size_t k = 0; k < 4; ++k) grad[first + k] = static_cast<float>(share * terms.d_code[k]);
+    });
+    write_at(grad, d_boxes, at);
+  });
+}
+
 }  // namespace
 
-const DetectionKernels detection = {
-    .sums = detection_sums, .loss = reference::detection.loss, .focal_grad = focal_grad, .huber_grad = huber_grad};
+const DetectionKernels detection = {.sums = detection_sums,
+                                    .loss = reference::detection.loss,
+                                    .focal_grad = focal_grad,
+                                    .huber_grad = huber_grad,
+                                    .giou_grad = giou_grad};
 
 }  // namespace voxshard::fast

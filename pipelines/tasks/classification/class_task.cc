@@ -11,6 +11,7 @@
 #include "libcore/base/text.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/classification/dataset/class_memory.h"
+#include "pipelines/tasks/classification/predict_classes.h"
 #include "pipelines/tasks/classification/samples/class_source.h"
 #include "pipelines/tasks/classification/samples/class_statistics.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
@@ -193,6 +194,8 @@ class ClassTask : public TrainingTask {
     CaseHashes hashes = case_hashes(cases, pool, progress);
     for (const ClassItem& item : p_.sets.train.items)
       if (p_.sets.train.pixels != nullptr) hashes.trained.push_back(pixels_key(p_.sets.train, item));
+    for (const ClassItem& item : p_.sets.val.items)
+      if (p_.sets.val.pixels != nullptr) hashes.held_out.push_back(pixels_key(p_.sets.val, item));
     return hashes;
   }
 
@@ -227,6 +230,17 @@ class ClassTask : public TrainingTask {
     if (parts.test || parts.val) return {.data = o_.data};
     if (p_.sets.val.items.empty()) return {};
     return {.data = o_.data, .among_trained = true};
+  }
+
+  /// Returns the part that validates. Of a path with a validation and a test part predict would take the test part, so
+  /// that the validation part is named.
+  HeldOut held_out() const override {
+    const std::filesystem::path& data = o_.val.empty() ? o_.data : o_.val;
+    const ClassParts parts = find_class_parts(data, o_.kinds);
+    HeldOut held{.data = parts.test && parts.val && !parts.whole ? parts.val->path : data};
+    auto& own = held.task.of<ClassPredictionOptions>();
+    own.most_pixels = o_.most_pixels, own.volume_limits = o_.volume_limits;
+    return held;
   }
 
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }

@@ -102,6 +102,20 @@ void set_baseline(EvaluateClassesOptions& o, const std::string& text) {
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} threshold is of label maps; of classes there is intensity");
 }
 
+/// Returns the scores by class and over the classes, for comparisons.
+std::vector<ClassScore> scores_of(const ClassReport& r) {
+  std::vector<ClassScore> scores;
+  for (std::size_t c = 0; c < r.classes.size(); ++c)
+    for (std::size_t m = 0; m < r.metrics.size(); ++m)
+      scores.push_back({r.classes[c], r.metrics[m].key, r.by_class[m][c], r.metrics[m].digits});
+  for (std::size_t m = 0; m < r.metrics.size(); ++m)
+    if (r.metrics[m].has_mean) scores.push_back({"", r.metrics[m].key, r.means[m], r.metrics[m].digits});
+  scores.push_back({"", "accuracy", r.accuracy});
+  scores.push_back({"", "top_" + std::to_string(r.top_k), r.top_k_accuracy});
+  scores.push_back({"", "expected_calibration_error", r.calibration.expected_error});
+  return scores;
+}
+
 class ClassificationRow : public Task {
  public:
   ClassificationRow(const ClassKinds& kinds, const ClassMetrics& metrics) : kinds_(kinds), metrics_(metrics) {}
@@ -190,6 +204,8 @@ class ClassificationRow : public Task {
     return class_task(o, spec);
   }
 
+  bool averages() const override { return true; }
+
   PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
     ClassPredictionOptions own = options.task.of<ClassPredictionOptions>();
     own.volume_limits.memory_bytes = context.left_bytes();
@@ -208,7 +224,9 @@ class ClassificationRow : public Task {
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
     o.threads = context.threads(), o.seen = options.seen, o.kinds = kinds_, o.metrics = metrics_;
     o.formats.limits.memory_bytes = context.left_bytes();
+    o.further = options.further;
     ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references, kinds_);
+    for (const fs::path& further : o.further) memory += {{MemoryPart::kReading, planned_bytes(json_bytes(further))}};
     require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer items at a time");
     const ClassReport report = evaluate_classes(o, context.progress());
@@ -216,6 +234,7 @@ class ClassificationRow : public Task {
     if (report.intensities) memory += report.intensities->memory;
     TaskReport result{
         .json = to_json(report), .text = to_text(report), .partial = is_partial(report), .memory = memory};
+    result.scores = scores_of(report), result.cases = report.names;
     if (o.png.empty())
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{png}",
                      (o.summary.parent_path() / "confusion.png").string()};

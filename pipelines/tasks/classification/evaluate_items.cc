@@ -59,7 +59,7 @@ class ItemEvaluation : public RunEvaluation {
                      .memory_bytes = context.left_bytes(),
                      .stop = context.progress().stop_check()});
     for (const CaseFailure& failure : set_.failures)
-      context.progress().log(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
+      context.progress().warn(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
     source_.emplace(set_, preparation_, reading_, 0);
   }
 

@@ -11,6 +11,7 @@
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/tasks/classification/class_models.h"
 #include "pipelines/tasks/classification/dataset/class_memory.h"
 #include "pipelines/tasks/classification/predict_clips.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 void check_outputs(const PredictOptions& o) {
   require_predicted_file(o, "the classes that a classifier predicts go", class_predictions_file());
-  require_output_file(class_table_of(o.output), class_table_file(), {.inputs = {o.input, o.run}});
+  require_output_file(class_table_of(o.output), class_table_file(), output_place(o));
 }
 
 std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& reading) {
@@ -86,8 +87,10 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
 
 class ItemPrediction : public Prediction {
  public:
-  ItemPrediction(PredictionBatch& batch, const ClassPredictionOptions& own, const ClassPreparation& preparation)
-      : b_(batch), o_(batch.options), preparation_(preparation) {
+  /// `preparations` of the models that are averaged, or of the one.
+  ItemPrediction(PredictionBatch& batch, const ClassPredictionOptions& own,
+                 const std::vector<ClassPreparation>& preparations)
+      : b_(batch), o_(batch.options), preparations_(preparations), preparation_(preparations_.front()) {
     reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats, .kinds = own.kinds};
     reading_.formats = formats_within(reading_.formats, own.volume_limits);
     set_ = find_items(o_.input, reading_, labelled_);
@@ -96,16 +99,17 @@ class ItemPrediction : public Prediction {
                        " holds items beside folders of classes: only those beside are predicted; "
                        "move them elsewhere, or give one of the folders");
     std::erase_if(set_.items, [&](const ClassItem& item) {
-      return !in_case_boundary(item.name, set_.failures, [&] { static_cast<void>(canvas_of(item, preparation_)); });
+      return !in_case_boundary(item.name, set_.failures, [&] {
+        for (const ClassPreparation& one : preparations_) static_cast<void>(canvas_of(item, one));
+      });
     });
     b_.list(set_.failures);
-    keep_wanted(set_.items, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress},
-                [&](const ClassItem& item) {
-                  if (set_.pixels == nullptr)
-                    return HashedCase{.name = item.name, .files = files_of_item(item, preparation_.items)};
-                  return HashedCase{.name = item.name, .files = {}, .part = pixels_key(set_, item)};
-                });
-    found_ = {.classes = preparation_.classes, .items = preparation_.items};
+    keep_wanted(set_.items, b_.sieve(), [&](const ClassItem& item) {
+      if (set_.pixels == nullptr)
+        return HashedCase{.name = item.name, .files = files_of_item(item, preparation_.items)};
+      return HashedCase{.name = item.name, .files = {}, .part = pixels_key(set_, item)};
+    });
+    found_ = {.classes = preparation_.classes, .items = preparation_.items, .averaged = averaged_runs_of(b_.run)};
     rows_.resize(set_.items.size());
     if (preparation_.items == ItemKind::kImage && set_.pixels == nullptr) load_codecs();
   }
@@ -120,24 +124,30 @@ class ItemPrediction : public Prediction {
     return names;
   }
 
-  std::vector<PredictionTurn> turns() const override { return item_batches(set_.items, preparation_); }
+  std::vector<PredictionTurn> turns() const override { return shared_batches(set_.items, preparations_); }
   ProcessPlan loaded() const override { return held_plan(set_); }
 
   void predict(const PredictionTurn& turn) override {
     const Stopwatch watch;
-    const ReadBatch read = read_batch(
-        turn, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, b_.context.pool(), [&](const ClassItem& item) {
-          b_.require_planned(turn.extents);
-          require_fits(plan_of(turn), b_.context.budget_bytes(), ErrorKind::kInput, item.name, "Cut it, or scale it");
-          return ItemReader(preparation_, reading_).read(item, set_.pixels.get());
-        });
-    for (std::size_t i = 0; i < read.failed.size(); ++i)
-      b_.fail(read.failed[i], read.failures[i].code, read.failures[i].message);
-    if (read.samples.empty()) return;
-    const auto rows = classify(b_.session(), turn.extents, read.samples);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      rows_[read.items[i]] = rows[i];
-      b_.done(read.items[i], o_.output, watch.seconds() / static_cast<double>(rows.size()));
+    PredictionTurn left = turn;  // without the items that could not be read
+    RowAverages averages;
+    for (std::size_t model = 0; model < b_.models() && !left.inputs.empty(); ++model) {
+      const ReadBatch read = read_batch(
+          left, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, b_.context.pool(), [&](const ClassItem& item) {
+            b_.require_planned(turn);
+            require_fits(plan_of(turn), b_.context.budget_bytes(), ErrorKind::kInput, item.name, "Cut it, or scale it");
+            return ItemReader(preparations_[model], reading_).read(item, set_.pixels.get());
+          });
+      for (std::size_t i = 0; i < read.failed.size(); ++i)
+        b_.fail(read.failed[i], read.failures[i].code, read.failures[i].message);
+      left.inputs = read.items;
+      if (left.inputs.empty()) return;
+      const auto rows = classify(b_.session(model), turn.extents_of(model), read.samples);
+      for (std::size_t i = 0; i < rows.size(); ++i) averages.add(left.inputs[i], rows[i], b_.run_of(model).times);
+    }
+    for (const std::size_t i : left.inputs) {
+      rows_[i] = averages.row(i);
+      b_.done(i, o_.output, watch.seconds() / static_cast<double>(left.inputs.size()));
     }
   }
 
@@ -145,7 +155,7 @@ class ItemPrediction : public Prediction {
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (!rows_[i].empty()) found_.rows.push_back({set_.items[i].name, std::move(rows_[i])});
     for (const PredictionTurn& turn : turns())
-      if (!b_.planned().refused.contains(turn.extents)) b_.takes(plan_of(turn));
+      if (!b_.is_refused(turn)) b_.takes(plan_of(turn));
     make_folder_of(o_.output);
     PredictReport& report = b_.report;
     const auto named = [&](const fs::path& file) { return report.interrupted ? incomplete_path(file) : file; };
@@ -163,23 +173,28 @@ class ItemPrediction : public Prediction {
                      o_.output.string(),
                      o_.input.string(),
                      "{output}",
-                     (o_.output.parent_path() / "scores.json").string(),
+                     beside_output(o_, "scores.json").string(),
                      "{png}",
-                     (o_.output.parent_path() / "confusion.png").string()};
+                     beside_output(o_, "confusion.png").string()};
   }
 
  private:
   ProcessPlan plan_of(const PredictionTurn& turn) const {
     std::int64_t most = 0;
     for (const std::size_t i : turn.inputs) most = std::max(most, element_count(set_.items[i].size));
-    return b_.planned().held + b_.planned().cores(turn.extents) + samples_plan(turn.extents, preparation_.channels) +
-           reading_items_plan(most, std::min<std::int64_t>(b_.context.threads(), std::ssize(turn.inputs)),
-                              preparation_);
+    const std::int64_t at_once = std::min<std::int64_t>(b_.context.threads(), std::ssize(turn.inputs));
+    ProcessPlan plan;
+    for (std::size_t model = 0; model < preparations_.size(); ++model)
+      plan = widest(plan, b_.planned(model).cores(turn.extents_of(model)) +
+                              samples_plan(turn.extents_of(model), preparations_[model].channels) +
+                              reading_items_plan(most, at_once, preparations_[model]));
+    return b_.planned().held + plan;
   }
 
   PredictionBatch& b_;
   const PredictOptions& o_;
-  ClassPreparation preparation_;
+  std::vector<ClassPreparation> preparations_;
+  const ClassPreparation& preparation_;  // of the first model; classes, items and channels are those of all
   ClassReading reading_;
   ClassDataset set_;
   bool labelled_ = false;                  // true: the input has labels
@@ -187,31 +202,20 @@ class ItemPrediction : public Prediction {
   ClassPredictions found_;
 };
 
-ClassPreparation preparation_of(const TrainedRun& run) {
-  ClassPreparation preparation;
-  try {
-    preparation = class_preparation_from_json(run.preparation);
-  } catch (const Error& e) {
-    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
-  }
-  if (preparation.axes() != run.spec.spatial_axes())
-    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": its samples do not have the axes of its model");
-  return preparation;
-}
-
 }  // namespace
 
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                               const RunContext& context) {
-  const ClassPreparation preparation = preparation_of(run);
-  if (preparation.items == ItemKind::kClip) return predict_clips(options, own, std::move(run), preparation, context);
+  const std::vector<ClassPreparation> preparations = class_preparations_of(run);
+  const ItemKind items = preparations.front().items;
+  if (items == ItemKind::kClip) return predict_clips(options, own, std::move(run), preparations, context);
   if (own.hop || !own.draw.empty())
     throw Error(ErrorKind::kUsage,
                 std::string("[predict] {hop} and {draw} are for videos, but the run was trained on ") +
-                    item_kind_name(preparation.items) + "; leave them out");
+                    item_kind_name(items) + "; leave them out");
   return run_prediction(options, std::move(run), class_work(), context, [&](PredictionBatch& batch) {
     check_outputs(options);
-    return std::make_unique<ItemPrediction>(batch, own, preparation);
+    return std::make_unique<ItemPrediction>(batch, own, preparations);
   });
 }
 

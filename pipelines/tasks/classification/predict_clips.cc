@@ -35,7 +35,7 @@ bool draws_folder(const PredictOptions& o) {
 
 void check_outputs(const PredictOptions& o, const ClassPredictionOptions& own) {
   require_predicted_file(o, "the time lines of videos go", class_predictions_file());
-  const OutputPlace place = {.inputs = {o.input, o.run}};
+  const OutputPlace place = output_place(o);
   const TimeLineFiles files = time_line_files(o.output);
   require_output_file(files.intervals, class_table_file(), place);
   require_output_file(files.windows, class_table_file(), place);
@@ -43,23 +43,25 @@ void check_outputs(const PredictOptions& o, const ClassPredictionOptions& own) {
   if (draws_folder(o))
     require_outside(own.draw, place.inputs, "{draw}");
   else
-    require_output_file(own.draw, written_video(), {.inputs = place.inputs, .option = "{draw}"});
+    require_output_file(own.draw, written_video(), output_place(o, "{draw}"));
 }
 
 class ClipsPrediction : public Prediction {
  public:
-  ClipsPrediction(PredictionBatch& batch, const ClassPredictionOptions& own, const ClassPreparation& preparation)
-      : b_(batch), o_(batch.options), own_(own), p_(preparation) {
+  /// `preparations` of the models that are averaged, or of the one.
+  ClipsPrediction(PredictionBatch& batch, const ClassPredictionOptions& own,
+                  const std::vector<ClassPreparation>& preparations)
+      : b_(batch), o_(batch.options), own_(own), preparations_(preparations), p_(preparations_.front()) {
     steps_ = {.length = p_.clip_length, .stride = p_.clip_stride, .hop = own.hop.value_or(clip_span(p_))};
     found_ = find_videos(o_.input, p_, steps_, own.most_pixels, b_.context.threads(), own.kinds);
     b_.list(found_.failures);
-    keep_wanted(found_.list, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress},
+    keep_wanted(found_.list, b_.sieve(),
                 [](const FoundVideo& video) { return HashedCase{.name = video.name, .files = {video.file}}; });
     for (const FoundVideo& video : found_.list) windows_ += ClipWindows(video.frames, steps_).count();
     if (own.draw.empty() || !draws_folder(o_)) return;
     drawn_.emplace(
-        FolderUse{.folder = own.draw, .command = "predict (videos)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
-    made_with_ = prediction_hash(o_, b_.run.file, "hop " + std::to_string(steps_.hop));
+        FolderUse{.folder = own.draw, .command = "predict (videos)", .inputs = o_.read_paths(), .option = "{draw}"});
+    made_with_ = prediction_hash(o_, b_.run, "hop " + std::to_string(steps_.hop));
   }
 
   PredictionWords words() const override { return {.inputs = "videos"}; }
@@ -84,7 +86,8 @@ class ClipsPrediction : public Prediction {
                                   .items = p_.items,
                                   .clip_length = p_.clip_length,
                                   .clip_stride = p_.clip_stride,
-                                  .trained_on = std::ssize(b_.report.seen.trained_on)});
+                                  .trained_on = std::ssize(b_.report.seen.trained_on),
+                                  .averaged = averaged_runs_of(b_.run)});
     head["hop"] = steps_.hop;
     writer_.emplace(time_line_files(o_.output), head, p_.classes);
     if (drawn_) start_drawing();
@@ -136,15 +139,17 @@ class ClipsPrediction : public Prediction {
  private:
   /// Refuses a video that does not fit, from its header. Errors: kInput E_BUDGET; kBudget of its plan.
   void require_video_fits(const FoundVideo& video) {
-    b_.require_planned(video.extents);
-    const ProcessPlan plan = b_.planned().held + b_.planned().cores(video.extents) +
+    const PredictionTurn turn{video.extents, {}};
+    b_.require_planned(turn);
+    const ProcessPlan plan = b_.planned().held + b_.cores(turn) +
                              windows_plan({.steps = steps_,
                                            .frames = video.frames,
                                            .pixels = video.pixels,
                                            .extents = video.extents,
                                            .channels = p_.channels,
                                            .classes = std::ssize(p_.classes),
-                                           .draws = !own_.draw.empty()});
+                                           .drawing_threads = own_.draw.empty() ? 0 : b_.context.threads(),
+                                           .readers = std::ssize(preparations_)});
     require_fits(plan, b_.context.budget_bytes(), ErrorKind::kInput, video.name,
                  "Scale it down, or train with {fit} resize and a {size}");
     b_.takes(plan);
@@ -153,10 +158,18 @@ class ClipsPrediction : public Prediction {
   /// Predicts window after window; the entry of the video in the files is closed also after an error.
   TimeLine time_line(const FoundVideo& video) {
     TimeLinesWriter& writer = *writer_;
-    VideoReader reader(video.file,
-                       {.threads = b_.context.threads(), .most_pixels = own_.most_pixels, .scan = video.scan});
+    VideoReadOptions reading = {.threads = b_.context.threads(), .most_pixels = own_.most_pixels, .scan = video.scan};
+    std::vector<std::unique_ptr<VideoReader>> readers;  // of each model, whose frames have intensities of their own
+    for (std::size_t model = 0; model < b_.models(); ++model) {
+      readers.push_back(std::make_unique<VideoReader>(video.file, reading));
+      reading.scan = readers.back()->scan();
+    }
+    VideoReader& reader = *readers.front();
     const ClipWindows windows(reader.index().size(), steps_);
-    WindowReader clips(reader, windows, p_);
+    std::vector<WindowReader> windows_of;  // by model
+    for (std::size_t model = 0; model < b_.models(); ++model)
+      windows_of.emplace_back(*readers[model], windows, preparations_[model]);
+    const WindowReader& clips = windows_of.front();
     writer.begin(video.name, reader.index());
     TimeLineMaker maker;
     const auto end = [&](bool complete) {
@@ -169,15 +182,11 @@ class ClipsPrediction : public Prediction {
       const std::int64_t at_once = video.extents[0];
       for (std::int64_t first = 0; first < windows.count(); first += at_once) {
         const std::int64_t count = std::min(at_once, windows.count() - first);
-        clips.load(first, count, b_.progress.stop_check());
+        for (WindowReader& one : windows_of) one.load(first, count, b_.progress.stop_check());
         std::vector<std::int64_t> usable;
         for (std::int64_t w = first; w < first + count; ++w)
           if (clips.usable(w)) usable.push_back(w);
-        const auto rows = usable.empty() ? std::vector<std::vector<double>>()
-                                         : classify(b_.session(), video.extents, std::ssize(usable),
-                                                    [&](std::int64_t n, const TensorView& box) {
-                                                      clips.place(usable[static_cast<std::size_t>(n)], n, box);
-                                                    });
+        const auto rows = usable.empty() ? std::vector<std::vector<double>>() : rows_of(video, usable, windows_of);
         for (std::size_t i = 0; i < rows.size(); ++i) {
           writer.window({.frames = windows.frames(usable[i]), .probabilities = rows[i]});
           maker.add(windows.frames(usable[i]), rows[i]);
@@ -190,6 +199,22 @@ class ClipsPrediction : public Prediction {
       throw;
     }
     return end(true);
+  }
+
+  /// Returns the probabilities of windows, averaged over the models.
+  std::vector<std::vector<double>> rows_of(const FoundVideo& video, const std::vector<std::int64_t>& usable,
+                                           const std::vector<WindowReader>& windows_of) {
+    RowAverages averages;
+    for (std::size_t model = 0; model < b_.models(); ++model) {
+      const auto rows =
+          classify(b_.session(model), video.extents, std::ssize(usable), [&](std::int64_t n, const TensorView& box) {
+            windows_of[model].place(usable[static_cast<std::size_t>(n)], n, box);
+          });
+      for (std::size_t i = 0; i < rows.size(); ++i) averages.add(i, rows[i], b_.run_of(model).times);
+    }
+    std::vector<std::vector<double>> rows;
+    for (std::size_t i = 0; i < usable.size(); ++i) rows.push_back(averages.row(i));
+    return rows;
   }
 
   void draw(const FoundVideo& video, const TimeLine& line) {
@@ -236,16 +261,16 @@ class ClipsPrediction : public Prediction {
     if (report.damaged) report.text += "frames that could not be decoded are stood in for by those before them\n";
     const std::string output = o_.output.string(), input = o_.input.string();
     if (found_.labelled)
-      report.next = {"evaluate", output, input, "{output}", (o_.output.parent_path() / "scores.json").string()};
-    else if (own_.draw.empty())
+      report.next = {"evaluate", output, input, "{output}", beside_output(o_, "scores.json").string()};
+    else if (own_.draw.empty() && o_.further_runs.empty())
       report.next = {"predict",
                      o_.run.string(),
                      input,
                      "{output}",
                      output,
                      "{draw}",
-                     (o_.output.parent_path() / (draws_folder(o_) ? "drawn" : "drawn.mp4")).string()};
-    else if (!draws_folder(o_))
+                     beside_output(o_, draws_folder(o_) ? "drawn" : "drawn.mp4").string()};
+    else if (!own_.draw.empty() && !draws_folder(o_))
       report.next = {"info", own_.draw.string()};
   }
 
@@ -264,7 +289,8 @@ class ClipsPrediction : public Prediction {
   PredictionBatch& b_;
   const PredictOptions& o_;
   const ClassPredictionOptions& own_;
-  const ClassPreparation& p_;
+  const std::vector<ClassPreparation>& preparations_;
+  const ClassPreparation& p_;  // of the first model; all but the intensities is that of all
   ClipSteps steps_;
   FoundVideos found_;
   std::optional<TimeLinesWriter> writer_;
@@ -278,10 +304,10 @@ class ClipsPrediction : public Prediction {
 }  // namespace
 
 PredictReport predict_clips(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
-                            const ClassPreparation& preparation, const RunContext& context) {
+                            const std::vector<ClassPreparation>& preparations, const RunContext& context) {
   return run_prediction(options, std::move(run), class_work(), context, [&](PredictionBatch& batch) {
     check_outputs(options, own);
-    return std::make_unique<ClipsPrediction>(batch, own, preparation);
+    return std::make_unique<ClipsPrediction>(batch, own, preparations);
   });
 }
 

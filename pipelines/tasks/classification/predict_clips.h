@@ -16,6 +16,6 @@ namespace voxshard {
 /// Memory grows with the length of a video only by 24 bytes of index a frame and 128 bytes a window. Errors: those of
 /// run_predict.
 PredictReport predict_clips(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
-                            const ClassPreparation& preparation, const RunContext& context);
+                            const std::vector<ClassPreparation>& preparations, const RunContext& context);
 
 }  // namespace voxshard

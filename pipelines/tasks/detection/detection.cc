@@ -1,5 +1,7 @@
 #include "pipelines/tasks/detection/detection.h"
 
+#include <cmath>
+
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
@@ -106,12 +108,28 @@ void warn_of_settings_of_froc(const EvaluateOptions& options, const EvaluateDete
                     "have");
 }
 
+constexpr std::size_t kShown[] = {0, 1, 2, 8};  // the numbers shown class by class, of twelve
+
+/// Returns the same numbers as coco_text(), and the mean sensitivity of FROC, for comparisons; -1 is no number.
+std::vector<ClassScore> scores_of(const DetectionReport& r) {
+  std::vector<ClassScore> scores;
+  const auto add = [&](const std::string& scored, const std::string& metric, double value) {
+    scores.push_back({scored, metric, value < 0 ? std::nan("") : value});
+  };
+  for (const ClassDetectionScores& c : r.classes)
+    for (const std::size_t i : kShown)
+      if (r.coco) add(c.name, coco_names()[i], c.summary[i]);
+  for (std::size_t i = 0; i < kCocoNumbers && r.coco; ++i) add("", coco_names()[i], r.summary[i]);
+  for (std::size_t c = 0; r.froc && c < r.classes.size(); ++c) add(r.classes[c].name, "cpm", r.froc->classes[c].cpm());
+  if (r.froc) add("", "cpm", r.froc->all.cpm());
+  return scores;
+}
+
 /// Returns the twelve numbers, and four of them class by class.
 std::string coco_text(const DetectionReport& r) {
   std::vector<std::vector<std::string>> rows = {{"", "value"}};
   for (std::size_t i = 0; i < kCocoNumbers; ++i) rows.push_back({coco_names()[i], fixed_text(r.summary[i])});
   std::string text = text_table(rows);
-  constexpr std::size_t kShown[] = {0, 1, 2, 8};  // the numbers shown class by class, of twelve
   rows = {{"class", "boxes"}};
   for (const std::size_t i : kShown) rows[0].push_back(coco_names()[i]);
   for (const auto& c : r.classes) {
@@ -199,12 +217,15 @@ class DetectionRow : public Task {
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
     o.seen = options.seen, o.formats = formats_;
     warn_of_settings_of_froc(options, o, context.progress());
-    const ProcessPlan memory = evaluating_detections_plan(o.predictions, o.references);
+    o.further = options.further;
+    ProcessPlan memory = evaluating_detections_plan(o.predictions, o.references);
+    for (const fs::path& further : o.further) memory += evaluating_detections_plan(further, {});
     require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer pictures at a time");
     const DetectionReport report = evaluate_detections(o, context.progress());
     TaskReport result{
         .json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
+    result.scores = scores_of(report), result.cases = report.names;
     if (o.curves.empty() && report.coco)
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{curves}",
                      (o.summary.parent_path() / "curves.csv").string()};

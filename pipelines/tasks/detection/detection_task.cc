@@ -5,11 +5,15 @@
 #include "io/datasets/dataset.h"
 #include "io/files/file_name.h"
 #include "io/image/image_reader.h"
+#include "libcore/base/text.h"
+#include "libcore/detection/anchor_shapes.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "pipelines/tasks/detection/dataset/image_places.h"
+#include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/scores/detection_validation.h"
+#include "pipelines/tasks/detection/scores/predict_image.h"
 #include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
@@ -81,6 +85,26 @@ class DetectionTask : public TrainingTask {
   void complete(ModelSpec& spec) const override {
     spec.set("channels", std::int64_t{3});
     spec.set("classes", detector_.first_class + static_cast<std::int64_t>(sets_.train.classes.size()));
+    if (std::ranges::count(spec.model->fields, kAnchorsField, &ConfigField::name) > 0 &&
+        spec.get(kAnchorsField) == FieldValue(kFittedAnchors))
+      spec.set(kAnchorsField, shapes_text(fitted_shapes(source_.box_sizes(), detector_of(spec).anchors)));
+  }
+
+  /// Takes the anchors, which complete() may have fitted.
+  void settle(ModelSpec& spec, const TaskOptions&) override {
+    detector_ = detector_of(spec);
+    source_.take(detector_);
+  }
+
+  std::vector<std::string> notes() const override {
+    const std::vector<Aspect> sizes = source_.box_sizes();
+    AnchorOptions reference = detector_.anchors;
+    reference.shapes.clear();
+    const std::string before = fixed_text(mean_best_iou(sizes, reference)),
+                      boxes = "with the " + std::to_string(sets_.train.boxes()) + " boxes that train";
+    if (detector_.anchors.shapes.empty()) return {"anchors: a mean best IoU of " + before + " " + boxes};
+    return {"anchors of these shapes: a mean best IoU of " + fixed_text(mean_best_iou(sizes, detector_.anchors)) + " " +
+            boxes + " (those of the reference: " + before + "): " + shapes_text(detector_.anchors.shapes)};
   }
 
   std::int64_t training_cases() const override { return static_cast<std::int64_t>(sets_.train.images.size()); }
@@ -136,6 +160,12 @@ class DetectionTask : public TrainingTask {
     if (!own.empty() && own != sets_.train.source) return {.data = own};
     if (sets_.val.images.empty()) return {};
     return {.data = sets_.train.source, .among_trained = true};
+  }
+
+  HeldOut held_out() const override {
+    HeldOut held{.data = unseen().data};
+    held.task.of<DetectionPrediction>().most_pixels = o_.sampling.most_pixels;
+    return held;
   }
 
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }

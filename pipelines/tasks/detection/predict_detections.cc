@@ -22,6 +22,7 @@
 #include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
 #include "pipelines/tasks/detection/scores/trained_detector.h"
+#include "pipelines/tasks/video_info.h"
 
 namespace voxshard {
 namespace {
@@ -33,11 +34,11 @@ constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only
 
 void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
   const std::string what = "the detections of a RetinaNet run go";
-  const OutputPlace place = {.inputs = {o.input, o.run}};
+  const OutputPlace place = output_place(o);
   if (is_video_name(o.input)) {  // predict_video checks that its outputs differ
     require_json_output(o, what);
     require_result_files({.json = o.output, .coco = d.video.coco, .mot = d.video.mot}, place.inputs);
-    require_output_file(d.draw, written_video(), {.inputs = place.inputs, .option = "{draw}"});
+    require_output_file(d.draw, written_video(), output_place(o, "{draw}"));
     require_output_file(seen_file_of(o.output), seen_file(), place);
     if (o.held_out)
       throw Error(ErrorKind::kUsage,
@@ -59,8 +60,7 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
 std::vector<std::string> next_command(const PredictOptions& o, const DetectionPrediction& d) {
   const std::string output = o.output.string(), input = o.input.string();
   if (is_data_set(o.input, d.formats)) {
-    std::vector<std::string> words = {"evaluate", output, input, "{output}",
-                                      (o.output.parent_path() / "scores.json").string()};
+    std::vector<std::string> words = {"evaluate", output, input, "{output}", beside_output(o, "scores.json").string()};
     const FrameChoice& frames = d.frames;
     if (!frames.range.empty()) words.insert(words.end(), {"{range}", frames.range});
     if (frames.stride) words.insert(words.end(), {"{stride}", std::to_string(*frames.stride)});
@@ -68,7 +68,7 @@ std::vector<std::string> next_command(const PredictOptions& o, const DetectionPr
     return words;
   }
   if (!d.draw.empty()) return {"info", d.draw.string()};
-  const std::string drawn = (o.output.parent_path() / (is_video_name(o.input) ? "drawn.mp4" : "drawn")).string();
+  const std::string drawn = beside_output(o, is_video_name(o.input) ? "drawn.mp4" : "drawn").string();
   return {"predict", o.run.string(), input, "{output}", output, "{draw}", drawn};
 }
 
@@ -102,16 +102,16 @@ class DetectionInputs : public Prediction {
   void begin() override { make_folder_of(o_.output); }
 
  protected:
-  InputSieve sieve() { return {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress}; }
-
   /// Refuses an image from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
   void require_image_fits(const FoundImage& image) {
     const Shape extents = extents_of(image);
-    b_.require_planned(extents);
+    const PredictionTurn turn{extents, {}};
+    b_.require_planned(turn);
     const ImageSize size = reader_.size(image.file);
     const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width),
                        most = b_.context.budget_bytes();
-    const ProcessPlan plan = b_.planned().held + b_.planned().cores(extents) + reading_image_plan(pixels, frames());
+    const ProcessPlan plan =
+        b_.planned().held + b_.cores(turn) + reading_image_plan(pixels, frames()) + drawing_plan(pixels);
     const double held = static_cast<double>(b_.planned().held.total());
     const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
     require_fits(plan, most, ErrorKind::kInput, image.file.filename().string(),
@@ -120,6 +120,9 @@ class DetectionInputs : public Prediction {
                      : std::string("the network alone does not fit"));
     b_.takes(plan);
   }
+
+  /// Returns the memory of drawn copies of videos beside reading, for frames of so many pixels.
+  virtual ProcessPlan drawing_plan(std::int64_t /*pixels*/) const { return {}; }
 
   std::vector<Detection> found_in(const Tensor& pixels) {
     return predict_image(b_.session(), normalised(pixels, detector_.preparation), detector_.prediction);
@@ -160,12 +163,12 @@ class ImageObjects : public DetectionInputs {
   /// Opens the folder of drawings, if one is wanted; a folder that cannot be used fails here, before anything is drawn.
   ImageObjects(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
       : DetectionInputs(batch, detection, detector) {
-    keep_wanted(images_.list, sieve(), hashed_image);
+    keep_wanted(images_.list, b_.sieve(), hashed_image);
     load_codecs();
     if (d_.draw.empty()) return;
-    drawn_.emplace(FolderUse{
-        .folder = d_.draw, .command = "predict (pictures)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
-    made_with_ = prediction_hash(o_, b_.run.file, d_.postprocess);
+    drawn_.emplace(
+        FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = o_.read_paths(), .option = "{draw}"});
+    made_with_ = prediction_hash(o_, b_.run, d_.postprocess);
     std::set<std::string> names;
     for (const FoundImage& image : images_.list) {
       std::string name = image.file.stem().string();
@@ -249,7 +252,7 @@ class VideoObjects : public DetectionInputs {
  public:
   VideoObjects(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
       : DetectionInputs(batch, detection, detector) {
-    wanted_inputs(sieve(), frame_inputs(o_.input, d_.video.frames, d_.most_pixels));
+    wanted_inputs(b_.sieve(), frame_inputs(o_.input, d_.video.frames, d_.most_pixels));
     load_codecs();
   }
 
@@ -281,6 +284,12 @@ class VideoObjects : public DetectionInputs {
   void finish() override {
     write_seen(o_.output, b_.report.seen);
     b_.report.next = next_command(o_, d_);
+  }
+
+ private:
+  ProcessPlan drawing_plan(std::int64_t pixels) const override {
+    if (d_.draw.empty()) return {};
+    return {{MemoryPart::kReading, planned_bytes(encoder_bytes(pixels, b_.context.threads()))}};
   }
 };
 

@@ -8,6 +8,7 @@
 #include "pipelines/engine/core_values.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
+#include "pipelines/tasks/segmentation/sides/side_rule.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
 
 namespace voxshard {
@@ -21,6 +22,12 @@ const UNetConfig& volume_config(const ModelSpec& spec) {
   return *config;
 }
 
+/// Returns the classes of the run's model; those of the data alone where they are not those of the run.
+JoinedClasses joined_classes(const TrainedRun& run, int classes) {
+  const SideRule sides = side_rule_of(run.preparation);
+  return sides.classes == classes ? sides.joined() : JoinedClasses(classes, {});
+}
+
 class VolumeEvaluation : public RunEvaluation {
  public:
   VolumeEvaluation(const EvaluateRunOptions& options, const TrainedRun& run, Progress& progress)
@@ -28,19 +35,23 @@ class VolumeEvaluation : public RunEvaluation {
         lock_(FolderLock::reading(options.work)),
         dataset_(read_prepared(options.work)),
         cases_(evaluated_cases(dataset_, options.fold)),
-        source_(dataset_, cases_, {.crop = options.crop, .intensity_scale = 0, .noise = 0}),
+        joined_(joined_classes(run, dataset_.plan.classes())),
+        source_(dataset_, cases_, {.crop = options.crop, .intensity_scale = 0, .noise = 0, .joined = joined_}),
         config_(volume_config(run.spec)),
         multiple_(run.spec.multiple()),
         by_core_(static_cast<std::size_t>(run.spec.cut.mesh.cores())) {
-    if (config_.classes != dataset_.plan.classes())
+    if (config_.classes != joined_.classes())
       throw Error(ErrorKind::kConfig, "[evaluate] the run's model has " + std::to_string(config_.classes) +
                                           " classes, but " + options.work.string() + " has " +
-                                          std::to_string(dataset_.plan.classes()));
+                                          std::to_string(dataset_.plan.classes()) +
+                                          (joined_.any() ? ", of which left and right are joined" : ""));
     if (config_.channels != std::ssize(dataset_.plan.channels))
       throw Error(ErrorKind::kConfig, "[evaluate] the run's model reads " + std::to_string(config_.channels) +
                                           " channels, but " + options.work.string() + " has " +
                                           std::to_string(dataset_.plan.channels.size()));
-    if (nlohmann::json(to_json(dataset_.plan)) != run.preparation)
+    nlohmann::json prepared = run.preparation;
+    if (prepared.is_object()) prepared.erase(kTrainedClasses);
+    if (nlohmann::json(to_json(dataset_.plan)) != prepared)
       progress.warn(
           "the data were prepared otherwise than those that the run was trained on (plans.json); prepare them "
           "together, or the numbers say little");
@@ -48,7 +59,8 @@ class VolumeEvaluation : public RunEvaluation {
 
   std::string loss_name() const override { return kLossNames[static_cast<std::size_t>(config_.loss)]; }
   std::string rule() const override {
-    return "adaptive_dice32 over batches, accuracy and categorical_crossentropy over voxels";
+    return std::string("adaptive_dice32 over batches, accuracy and categorical_crossentropy over voxels") +
+           (joined_.any() ? "; left and right are one class where the run was trained so" : "");
   }
 
   std::vector<std::string> cases() const override {
@@ -145,6 +157,7 @@ class VolumeEvaluation : public RunEvaluation {
   FolderLock lock_;  // keeps `prepare` from rewriting the folder while its volumes are read
   PreparedDataset dataset_;
   std::vector<std::size_t> cases_;
+  JoinedClasses joined_;
   SampleSource source_;
   UNetConfig config_;
   std::int64_t multiple_;

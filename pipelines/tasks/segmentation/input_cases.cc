@@ -194,4 +194,19 @@ VolumeFiles files_of_case(const Case& item, const VolumeFormats& formats) {
   return all;
 }
 
+HashedCase hashed_case(const Case& item, const VolumeFormats& formats) {
+  VolumeFiles known;
+  try {
+    known = files_of_case(item, formats);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kInput) throw;
+  }
+  return {.name = item.id, .files = known.files, .known = known.hashes};
+}
+
+std::string doubled_text(const Case& item) {
+  return "[predict] " + (item.anonymous ? "it" : item.images.front().string()) +
+         " would overwrite the prediction of another image of the same name; rename it";
+}
+
 }  // namespace voxshard

@@ -13,6 +13,7 @@
 
 #include "io/datasets/dataset.h"
 #include "io/volume/volume.h"
+#include "pipelines/engine/case_hashes.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 
@@ -43,5 +44,11 @@ CaseNames name_cases(InputCases& found, const DatasetSource& source, const std::
 
 /// Returns all files that hold a case, each once. Errors: kInput.
 VolumeFiles files_of_case(const Case& item, const VolumeFormats& formats);
+
+/// Returns a case with the files that hold it; none where they cannot be told, which reading it reports.
+HashedCase hashed_case(const Case& item, const VolumeFormats& formats);
+
+/// Returns why a case is left out whose name an earlier one has.
+std::string doubled_text(const Case& item);
 
 }  // namespace voxshard

@@ -15,6 +15,7 @@
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
+#include "pipelines/tasks/segmentation/training_settings.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 
 namespace voxshard {
@@ -59,41 +60,6 @@ std::vector<Setting> check_settings(CheckReading& o) {
   std::vector<Setting> settings = source_settings(o.source);
   for (Setting& setting : limit_settings(o.limits)) settings.push_back(std::move(setting));
   return settings;
-}
-
-std::vector<Setting> training_settings(VolumeTaskOptions& o) {
-  const std::string samples = "Samples", volumes = "Samples of volumes";
-  SamplingOptions& s = o.sampling;
-  return {
-      {"fold", "Which of 5 folds validates, or all: none, and everything trains", "Training", &o.fold},
-      {"crop", "D x H x W of the crops, or whole, padded to a few sizes; default: 64x64x64", samples,
-       [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
-      {"foreground", "Share of crops that hold a voxel of a random class", samples, &s.foreground, {{0, 1}}},
-      {.name = "crops",
-       .help = "Which class such a crop is drawn on. case: one that the case of the sample has; set: one that any "
-               "case has, then a case that has it, so that rare classes are seen as often as common ones",
-       .group = volumes,
-       .value = named(s.crops, {std::begin(kCropsOnNames), std::end(kCropsOnNames)}),
-       .choices = {std::begin(kCropsOnNames), std::end(kCropsOnNames)}},
-      {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale, {{0, 100}}},
-      {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise, {{0, 1000}}},
-      {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
-       [&s](const std::string& text) { s.flip = flips_from_text(text); }},
-      {.name = "augment",
-       .help = "More random changes of samples, kinds and ranges as in nnU-Net's trainer: space ({rotation}, {zoom}), "
-               "intensity (blur, resolution, gamma, contrast, brightness, noise), all: both",
-       .group = volumes,
-       .value = [&s](const std::string& text) { set_augmentation(text, s.augmentation); },
-       .choices = augmentation_names()},
-      {"rotation", "Largest angle about each axis, degrees", volumes, &s.augmentation.rotation_degrees, {{0, 180}}},
-      {"zoom", "LOW,HIGH: factors of sizes; default: 0.7,1.4", volumes,
-       [&s](const std::string& text) { s.augmentation.zoom = zoom_from_text(text); }},
-      {.name = "pad-multiple",
-       .help = "What is whole is padded to a multiple of this; default: 8",
-       .group = samples,
-       .value = &s.pad_multiple,
-       .range = kPadMultiples,
-       .tells_default = false}};
 }
 
 const std::set<std::string> kOfRun = {"fold", "crop"};  // the other settings are for label maps
@@ -145,6 +111,18 @@ void warn_of_settings_of_surfaces(const EvaluateOptions& options, const LabelMet
                     "} has no effect: it is for metrics of surfaces, and {metrics} has none");
 }
 
+/// Returns the means by class and over the classes, for comparisons.
+std::vector<ClassScore> scores_of(const LabelScores& r) {
+  std::vector<ClassScore> scores;
+  const LabelMetrics& metrics = r.rules.metrics;
+  for (const ClassMean& c : r.classes)
+    for (std::size_t m = 0; m < metrics.size(); ++m)
+      scores.push_back({c.scored.shown_name(), metrics[m].shown.key, c.means[m], metrics[m].shown.digits});
+  for (std::size_t m = 0; m < metrics.size(); ++m)
+    scores.push_back({"", metrics[m].shown.key, r.means[m], metrics[m].shown.digits});
+  return scores;
+}
+
 class Segmentation : public Task {
  public:
   explicit Segmentation(const OverlapMetrics& metrics) : metrics_(metrics) {}
@@ -153,7 +131,9 @@ class Segmentation : public Task {
   TaskWords words() const override {
     return {.demo_cases = "12 volumes",
             .demo_test_cases = "4 volumes",
-            .training_data = "Folder that voxshard prepare wrote",
+            .training_data =
+                "Folder that voxshard prepare wrote, or a data set in nnU-Net's or Decathlon's form, which "
+                "is prepared first, with the defaults of prepare, into NAME_prepared beside the run",
             .inputs = "An image, a DICOM file or series, a zip or tar of one, or a folder of such",
             .outputs = "Folder to write label maps to",
             .predicted = "predictions",
@@ -216,6 +196,12 @@ class Segmentation : public Task {
 
   bool prepares() const override { return true; }
 
+  /// True for nnU-Net's and Decathlon's folders; what else prepare takes needs more than its defaults.
+  bool is_unprepared(const fs::path& data) const override {
+    std::error_code error;
+    return fs::exists(data / "dataset.json", error) && fs::is_directory(data / "imagesTr", error);
+  }
+
   TaskReport prepare(const PrepareRequest& request, const RunContext& context) const override {
     PrepareOptions o = request.task.of<PrepareOptions>();
     o.dataset = request.dataset, o.work = request.work;
@@ -244,6 +230,8 @@ class Segmentation : public Task {
     return volume_task(o);
   }
 
+  bool averages() const override { return true; }
+
   PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
     PredictOptions o = options;
     const auto& reading = options.task.of<VolumeReading>();
@@ -260,7 +248,7 @@ class Segmentation : public Task {
     warn_of_settings_of_run(options, context.progress());
     EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
     o.predictions = options.predictions, o.references = options.references;
-    o.summary = options.summary, o.seen = options.seen;
+    o.summary = options.summary, o.seen = options.seen, o.further = options.further;
     o.metrics = metrics_;
     warn_of_settings_of_surfaces(options, chosen_metrics(o.metric_keys, metrics_), context.progress());
     if (o.irregular != IrregularSlices::kReject) o.formats = volume_formats_with(o.irregular);
@@ -268,6 +256,8 @@ class Segmentation : public Task {
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{
         .json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
+    report.scores = scores_of(scores);
+    for (const EvaluatedCase& one : scores.cases) report.cases.push_back(one.id);
     if (o.png.empty() && !o.dataset.empty())  // the next step is an image of slices
       report.next = {"evaluate",
                      o.predictions.string(),

@@ -44,6 +44,29 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
                       "Label maps of DICOM series are named after the folders of the series, whatever these say of "
                       "patients",
                       "", &o.keep_names});
+  settings.push_back({"largest",
+                      "Classes of which the largest connected part alone is kept, as for an organ that there is once: "
+                      "none, all, or names of classes, with commas",
+                      "", &o.largest});
+  settings.push_back(
+      {"probabilities",
+       "Write the class probabilities of each volume too, CASE.npz for NumPy: f16 (C, Z, Y, X) on the grid "
+       "of the label map",
+       "", &o.probabilities});
+  const std::string group = "Inputs that arrive";
+  settings.push_back({"watch",
+                      "The input is a folder: what is in it is predicted, then what arrives, until the command is "
+                      "stopped; the model stays loaded",
+                      group, &o.watch});
+  settings.push_back({"done",
+                      "With {watch}: folder to which finished inputs are moved; those that were left out go to "
+                      "\"failed\" in it, quarantine.csv of the output says why",
+                      group, &o.done});
+  settings.push_back({"quiet-for",
+                      "With {watch}: seconds in which no file of an input has changed before it counts as complete",
+                      group,
+                      &o.quiet_s,
+                      {{0, 86400}}});
   return settings;
 }
 

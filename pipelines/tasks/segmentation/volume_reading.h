@@ -10,13 +10,18 @@
 
 namespace voxshard {
 
-/// How predict reads volumes.
+/// How predict reads volumes, and what it does with their label maps.
 struct VolumeReading {
   VolumeLimits limits;
   IrregularSlices irregular = IrregularSlices::kReject;
   bool best_series = false;       // of several reconstructions of a scan only the best (io/dicom/best_reconstruction.h)
   std::filesystem::path id_salt;  // file of a secret that ids of cases are made with; empty: there is none
   bool keep_names = false;        // DICOM series are named after their folders
+  std::string largest = "none";   // classes of which the largest connected part alone is kept: none, all, or names
+  bool probabilities = false;     // class probabilities are written beside each label map
+  bool watch = false;             // the input is a folder in which further ones arrive
+  std::filesystem::path done;     // where finished inputs of that folder go
+  double quiet_s = 10;            // seconds without a change after which one of them is complete
 };
 
 /// Returns the settings of the limits, the same for check, prepare and predict.

@@ -9,9 +9,11 @@
 #include "io/files/config_file.h"
 #include "io/files/folder_lock.h"
 #include "pipelines/engine/case_hashes.h"
+#include "pipelines/tasks/segmentation/held_out_images.h"
+#include "pipelines/tasks/segmentation/scores/case_slices.h"
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/scores/volume_validation.h"
-#include "pipelines/tasks/sided_classes.h"
+#include "pipelines/tasks/segmentation/training_sides.h"
 
 namespace voxshard {
 namespace {
@@ -60,11 +62,13 @@ class VolumeTask : public TrainingTask {
  public:
   explicit VolumeTask(const VolumeTaskOptions& options)
       : o_(options),
+        asked_flip_(options.sampling.flip),
         lock_(FolderLock::reading(options.work)),
         dataset_(read_prepared(options.work, options.accepts_changes ? &failures_ : nullptr)),
         folds_(options.kept.empty() || options.fold == "all" ? folds_of(dataset_, options.fold)
                                                              : folds_as_kept(dataset_, options.kept)),
         split_(choose_split(dataset_, folds_, options.fold)),
+        sides_(dataset_.plan),
         source_(dataset_, indices(dataset_, split_.train), options.sampling) {
     if (options.kept.empty()) return;
     std::vector<std::string> known;
@@ -85,8 +89,17 @@ class VolumeTask : public TrainingTask {
     spec.set("channels", channels);
   }
 
-  void settle(const ModelSpec& spec, const TaskOptions& options) override {
-    o_.sampling.crops = options.of<VolumeTaskOptions>().sampling.crops;
+  void settle(ModelSpec& spec, const TaskOptions& options) override {
+    const auto& settled = options.of<VolumeTaskOptions>();
+    o_.sampling.crops = settled.sampling.crops, o_.sides = settled.sides;
+    const std::vector<std::size_t> trained = indices(dataset_, split_.train);
+    sides_.settle(o_.sides, trained.size(), [&](std::size_t item) {
+      return case_sides(source_.grid(item), source_.foreground(item).by_class,
+                        dataset_.cases[trained[item]].class_voxels, sides_.pairs());
+    });
+    o_.sampling.joined = sides_.rule().joined();
+    o_.sampling.flip = sides_.mirrored(asked_flip_);
+    spec.set("classes", o_.sampling.joined.classes());
     const auto* unet = std::any_cast<UNetConfig>(&spec.config);
     o_.sampling.merge = unet != nullptr && unet->marginal;
     source_.set(o_.sampling);
@@ -107,6 +120,7 @@ class VolumeTask : public TrainingTask {
       if (having > 0 && (classes.rarest.empty() || having < classes.cases_with_rarest))
         classes.rarest = dataset_.plan.class_names[c], classes.cases_with_rarest = having;
     }
+    if (!sides_.pairs().empty()) classes.sided = pair_text(sides_.pairs().front(), dataset_.plan.class_names);
     return classes;
   }
   Json drawn_on(std::int64_t samples) const override {
@@ -117,23 +131,29 @@ class VolumeTask : public TrainingTask {
     return drawn;
   }
   std::int64_t validation_cases() const override { return static_cast<std::int64_t>(split_.val.size()); }
-  Json preparation() const override { return to_json(dataset_.plan); }
+  Json preparation() const override {
+    Json json = to_json(dataset_.plan);
+    if (!sides_.rule().empty()) json[kTrainedClasses] = to_json(sides_.rule(), dataset_.plan.class_names);
+    return json;
+  }
 
   Json sampling() const override {
     const SamplingOptions& s = o_.sampling;
-    return {{"fold", o_.fold},
-            {"cases", split_.train},
-            {"seed", s.seed},
-            {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
-            {"foreground", s.foreground},
-            {"crops", kCropsOnNames[static_cast<std::size_t>(s.crops)]},
-            {"intensity_scale", s.intensity_scale},
-            {"noise", s.noise},
-            {"flip", s.flip},
-            {"augment", augmentation_name(s.augmentation)},
-            {"rotation", s.augmentation.rotation_degrees},
-            {"zoom", s.augmentation.zoom},
-            {"pad_multiple", s.pad_multiple}};
+    Json json = {{"fold", o_.fold},
+                 {"cases", split_.train},
+                 {"seed", s.seed},
+                 {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
+                 {"foreground", s.foreground},
+                 {"crops", kCropsOnNames[static_cast<std::size_t>(s.crops)]},
+                 {"intensity_scale", s.intensity_scale},
+                 {"noise", s.noise},
+                 {"flip", s.flip},
+                 {"augment", augmentation_name(s.augmentation)},
+                 {"rotation", s.augmentation.rotation_degrees},
+                 {"zoom", s.augmentation.zoom},
+                 {"pad_multiple", s.pad_multiple}};
+    if (o_.sides != Sides::kKeep) json["sides"] = kSidesNames[static_cast<std::size_t>(o_.sides)];
+    return json;
   }
 
   /// Hashes image, label and foreground of each case. A new run takes the hashes that `prepare` noted: read_prepared
@@ -157,12 +177,13 @@ class VolumeTask : public TrainingTask {
     CaseHashes hashes = case_hashes(cases, pool, progress);
     for (std::size_t index : indices(dataset_, split_.train))
       for (const std::string& source : dataset_.cases[index].sources) hashes.trained.push_back(source);
+    for (std::size_t index : indices(dataset_, split_.val))
+      for (const std::string& source : dataset_.cases[index].sources) hashes.held_out.push_back(source);
     return hashes;
   }
 
-  std::vector<std::string> warnings() const override {
-    return mirrors_sides() ? mirror_warnings(dataset_.plan.class_names, "{flip}") : std::vector<std::string>();
-  }
+  std::vector<std::string> notes() const override { return sides_.notes(); }
+  std::vector<std::string> warnings() const override { return sides_.warnings(asked_flip_); }
 
   std::int64_t left_out() const override { return std::ssize(failures_); }
 
@@ -184,6 +205,8 @@ class VolumeTask : public TrainingTask {
     return {};
   }
 
+  HeldOut held_out() const override { return held_out_images(o_.work); }
+
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
 
   std::vector<Shape> validation_extents(const ModelSpec& spec) const override {
@@ -200,10 +223,14 @@ class VolumeTask : public TrainingTask {
              4 * step.box_points + source_.mapped_bytes(step.extents) + step.workers * source_.augmentation_bytes()}};
   }
   /// Memory of validation, bytes a voxel: predicted labels 1, reference labels mapped 2 and as boxes 4; the mapped
-  /// image, 4, is released before.
+  /// image, 4, is released before. Joined classes: the labels of all cores 1, and a core's classes of the data 4.
+  /// Slices are for the page of the run.
   ProcessPlan validation_plan(const Shape& extents) const override {
     const std::int64_t voxels = element_count(extents);
-    return {{MemoryPart::kResults, voxels}, {MemoryPart::kMetrics, 6 * voxels}};
+    const std::int64_t slices = slice_bytes({extents[1], extents[2], extents[3]}, kMostSlicedCases);
+    if (o_.sampling.joined.any())
+      return {{MemoryPart::kResults, 2 * voxels + slices}, {MemoryPart::kMetrics, 10 * voxels}};
+    return {{MemoryPart::kResults, voxels + slices}, {MemoryPart::kMetrics, 6 * voxels}};
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();
@@ -224,7 +251,8 @@ class VolumeTask : public TrainingTask {
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(batch_, input, box); }
 
   std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const override {
-    return validate_volumes(dataset_, indices(dataset_, split_.val), o_.metrics.front(), spec.multiple());
+    return validate_volumes(dataset_, indices(dataset_, split_.val), o_.metrics.front(), spec.multiple(),
+                            sides_.rule());
   }
 
  private:
@@ -239,22 +267,14 @@ class VolumeTask : public TrainingTask {
                     "teaches the background; take {unannotated} merge, or prepare again without the rare classes");
   }
 
-  /// True when a flipped axis may run from left to right. Letters of the orientation are those of x, y, z, while flips
-  /// are listed for D, H, W: letter a belongs to flip 2 - a. Where orientations were kept, any axis may run left to
-  /// right.
-  bool mirrors_sides() const {
-    const auto& flip = o_.sampling.flip;
-    const std::size_t a = dataset_.plan.orientation.find_first_of("LR");
-    if (dataset_.plan.orientation == "keep" || a > 2) return flip[0] || flip[1] || flip[2];
-    return flip[2 - a];
-  }
-
   VolumeTaskOptions o_;
+  TrainingSides::Mirrored asked_flip_;
   std::vector<CaseFailure> failures_;  // cases that the run started with and now goes on without
   FolderLock lock_;                    // keeps `prepare` from rewriting the folder while its volumes are read
   PreparedDataset dataset_;
   std::vector<Split> folds_;
   Split split_;
+  TrainingSides sides_;
   SampleSource source_;
   std::vector<Sample> batch_;  // samples of the step that was loaded last
   // the samples of the step that this process fills

@@ -9,6 +9,7 @@
 #include "libcore/metrics/overlap_metrics.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "pipelines/tasks/segmentation/sides/side_fit.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
@@ -20,6 +21,7 @@ struct VolumeTaskOptions {
   std::vector<KeptSplit> kept = {};            // by fold, see TrainingData
   bool accepts_changes = false;                // true: damaged cases are left out
   OverlapMetrics metrics = overlap_metrics();  // validation uses the first
+  Sides sides = Sides::kKeep;                  // what becomes of classes that differ in their side alone
 };
 
 /// Returns the indices of the cases that a fold holds out; for "all", of all cases. Errors: kConfig.

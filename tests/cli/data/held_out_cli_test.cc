@@ -152,9 +152,14 @@ TEST_F(HeldOutVolumes, TheNextCommandIsOfWhatAFoldHeldOutOrOfTheTestImages) {
             0);
   const std::string train = "train " + (folder / "work") + kModel + "--crop 16x16x16 --steps 1 ";
   const CommandResult fold = run_voxshard(train + "--fold 0 -o " + (folder / "fold"));
-  EXPECT_EQ(next_of(fold),
-            "predict " + (folder / "fold") + " " + (folder / "data/imagesTr") + " -o predictions --held-out")
+  EXPECT_EQ(next_of(fold), "evaluate " + (folder / "fold/held_out") + " " + (folder / "data/labelsTr") + " --dataset " +
+                               (folder / "data") + " -o " + (folder / "summary.json"))
       << fold.err;
+  EXPECT_EQ(run_voxshard(next_of(fold)).exit_code, 0);
+  const CommandResult by_hand = run_voxshard(train + "--fold 0 --predict-held-out off -o " + (folder / "by_hand"));
+  EXPECT_EQ(next_of(by_hand),
+            "predict " + (folder / "by_hand") + " " + (folder / "data/imagesTr") + " -o predictions --held-out")
+      << by_hand.err;
   EXPECT_EQ(next_of(run_voxshard(train + "--fold all -o " + (folder / "all"))), "") << "nothing is held out";
 }
 

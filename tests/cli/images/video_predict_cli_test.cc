@@ -116,6 +116,24 @@ TEST_F(VideoPredictCli, EvaluateScoresOnlyTheFramesAskedFor) {
   EXPECT_LT(score("").json().at("AP50"), 0.7);                     // frames 0 to 9 have no detection
 }
 
+// Each thread of the encoder holds frames of its own: with four it takes more than the decoder.
+TEST_F(VideoPredictCli, ADrawnCopyOfALargeVideoIsPartOfThePlan) {
+  ASSERT_EQ(std::system(("ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=1280x720:rate=25:duration=1 -c:v mjpeg " +
+                         file("large.avi"))
+                            .c_str()),
+            0);
+  std::map<bool, std::int64_t> planned;
+  for (const bool draws : {false, true}) {
+    const CommandResult r = predict(file("large.avi") + " -o " + file("large.json") + " --threads 4" +
+                                    (draws ? " --draw " + file("large.mp4") : ""));
+    ASSERT_EQ(r.exit_code, 0) << r.err;
+    const json memory = r.json().at("memory");
+    planned[draws] = memory.at("planned_bytes");
+    EXPECT_LE(memory.at("peak_resident_bytes"), planned[draws] + (16 << 20)) << memory;
+  }
+  EXPECT_GT(planned[true], planned[false]);
+}
+
 TEST_F(VideoPredictCli, WhatIsWrongIsNamed) {
   const std::string video = "predict " + run() + " " + clip() + " -o " + file("x.json");
   expect_refusal(video + " --range 9", 2, "usage", "BEGIN:END");

@@ -86,13 +86,13 @@ TEST_F(SpecialFiles, ANamedPipeIsNoPartOfAClassesSet) {
 
 TEST_F(SpecialFiles, ANamedPipeIsNoPartOfARun) {
   Folder f("run");
-  for (const std::string file :
-       {"checkpoints/last.safetensors", "run.json", "results.csv", "manifest.jsonl", ".voxshard.lock"}) {
+  for (const std::string file : {"checkpoints/last.safetensors", "checkpoints/last.json", "run.json", "results.csv",
+                                 "metrics.jsonl", "manifest.jsonl", ".voxshard.lock"}) {
     const std::string copy = copy_of(run(), f / "run");
     fs::remove(copy + "/checkpoints/best.safetensors");
     put_pipe(copy + "/" + file);
-    for (const std::string& words :
-         {"train --resume " + copy + " --steps 4", "predict " + copy + " " + data() + "/imagesTs -o " + (f / "pred")}) {
+    for (const std::string& words : {"status " + copy, "train --resume " + copy + " --steps 4",
+                                     "predict " + copy + " " + data() + "/imagesTs -o " + (f / "pred")}) {
       const CommandResult r = run_bounded(words);
       EXPECT_NE(r.exit_code, 124) << file << ": " << words;
       EXPECT_NE(r.exit_code, 1) << file << ": " << words << r.err;

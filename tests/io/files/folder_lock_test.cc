@@ -1,7 +1,10 @@
 // Folders that were written before: read where nothing can be written, and refused where another version wrote them.
 #include "io/files/folder_lock.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "io/files/output_folder.h"
 #include "tests/io/test_files.h"
@@ -58,6 +61,62 @@ TEST(FolderLock, AFolderOfAnotherVersionIsRefusedByNameAndStays) {
     EXPECT_EQ(read_bytes(manifest), "{" + format + rest);
     EXPECT_EQ(read_bytes(scratch.path() / "one.txt"), "1");
   }
+}
+
+/// Does `work` in another process and returns after it ended, by exit or by SIGKILL.
+void in_another_process(const std::function<void()>& work, bool killed) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    work();
+    if (killed) ::raise(SIGKILL);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WIFSIGNALED(status), killed);
+}
+
+TEST(FolderWriter, IsKnownWhileItWritesAndAfterItWasKilled) {
+  const ScratchFolder scratch("writer");
+  EXPECT_EQ(folder_writer(scratch.path()).lock, FolderWriter::Lock::kFree) << "there is no lock file";
+  EXPECT_EQ(folder_writer(scratch.path()).process, 0);
+  {
+    const FolderLock lock = FolderLock::writing(scratch.path(), "toy");
+    const FolderWriter writer = folder_writer(scratch.path());
+    EXPECT_EQ(writer.lock, FolderWriter::Lock::kHeld);
+    EXPECT_EQ(writer.process, ::getpid());
+    EXPECT_EQ(writer.command, "toy");
+    EXPECT_TRUE(writer.on_this_host);
+  }
+  EXPECT_EQ(folder_writer(scratch.path()).process, 0) << "it ended by itself";
+  in_another_process([&] { new FolderLock(FolderLock::writing(scratch.path(), "toy")); }, true);
+  const FolderWriter killed = folder_writer(scratch.path());
+  EXPECT_EQ(killed.lock, FolderWriter::Lock::kFree);
+  EXPECT_GT(killed.process, 0);
+  EXPECT_TRUE(killed.on_this_host);
+  const FolderLock next = FolderLock::writing(scratch.path(), "next");
+  EXPECT_EQ(folder_writer(scratch.path()).process, ::getpid());
+}
+
+TEST(FolderWriter, ANoteOfAnotherHostIsNotOfThisOne) {
+  const ScratchFolder scratch("writer_host");
+  write_bytes(scratch.path() / ".voxshard.lock", "1234 train node.other-cluster\x1b[2J");
+  const FolderWriter writer = folder_writer(scratch.path());
+  EXPECT_EQ(writer.process, 1234);
+  EXPECT_EQ(writer.command, "train");
+  EXPECT_EQ(writer.host, "node.other-cluster");
+  EXPECT_FALSE(writer.on_this_host);
+  for (const char* note : {"", "-1 train x", "0 train x", "train", "99999999999999999999 train x"}) {
+    write_bytes(scratch.path() / ".voxshard.lock", note);
+    EXPECT_EQ(folder_writer(scratch.path()).process, 0) << note;
+  }
+}
+
+TEST(FolderWriter, ReadersAreNone) {
+  const ScratchFolder scratch("writer_reads");
+  write_bytes(scratch.path() / ".voxshard.lock", "");
+  const FolderLock lock = FolderLock::reading(scratch.path());
+  EXPECT_EQ(folder_writer(scratch.path()).lock, FolderWriter::Lock::kFree);
 }
 
 }  // namespace

@@ -61,6 +61,9 @@ TEST_F(OwnedFolder, AnOutputIsNoInputNorInsideOneByAnyName) {
   expect_error(ErrorKind::kUsage, "could overwrite",
                [&] { OutputFolder({.folder = in, .command = "toy", .inputs = {in / "deep"}}); });
   EXPECT_EQ(std::distance(fs::recursive_directory_iterator(in), {}), 1) << "nothing was written";
+  for (const char* unmade : {"unmade", "unmade/"})
+    expect_error(ErrorKind::kUsage, "could overwrite",
+                 [&] { require_outside(dir.path() / "unmade/new", {dir.path() / unmade}); });
   require_outside(dir.path() / "input", {in, {}});
   write_bytes(dir.path() / "a.txt", "a");
   require_outside(dir.path() / "b.txt", {dir.path() / "a.txt"});

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "io/files/unfinished_files.h"
+#include "libcore/base/error.h"
 #include "tests/scratch_folder.h"
 
 namespace voxshard {

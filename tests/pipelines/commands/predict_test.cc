@@ -75,6 +75,40 @@ TEST(RunPredict, ABrokenImageIsQuarantinedAndTheOthersArePredicted) {
   EXPECT_EQ(to_json(report)["failed"], 3);
 }
 
+TEST(RunPredict, ADryRunSaysWhatWouldBeDoneAndWritesNothing) {
+  PredictScene scene("predict_dry");
+  PredictOptions o = scene.predict();
+  o.dry_run = true;
+  Scene::truncate(scene.path("in/phantom_001.nii.gz"));
+  std::ofstream(scene.path("in/b_text.nii.gz")) << "no volume";
+  const PredictReport before = run_predict(o, scene.progress);
+  EXPECT_FALSE(std::filesystem::exists(scene.path("out")));
+  EXPECT_TRUE(before.cases.empty());
+  ASSERT_EQ(before.planned.size(), 3u) << "phantom_001 is whole as far as its header says";
+  EXPECT_EQ(before.planned[0].id, "phantom_000");
+  EXPECT_GT(before.planned[0].bytes, 0);
+  EXPECT_FALSE(before.planned[0].kept);
+  ASSERT_EQ(before.failures.size(), 1u);
+  EXPECT_EQ(before.failures[0].id, "b_text");
+
+  o.dry_run = false;
+  const PredictReport done = run_predict(o, scene.progress);
+  const auto files = [&] {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(scene.path("out")))
+      all[entry.path().filename().string()] = Scene::bytes_of(entry.path());
+    return all;
+  };
+  const auto written = files();
+  o.dry_run = true;
+  const PredictReport after = run_predict(o, scene.progress);
+  EXPECT_EQ(files(), written);
+  EXPECT_EQ(after.kept, std::ssize(done.cases));
+  EXPECT_EQ(to_json(after).at("planned").size(), after.planned.size());
+  o.precision = DType::kBF16;
+  EXPECT_EQ(run_predict(o, scene.progress).kept, 0) << "other options make other label maps";
+}
+
 TEST(RunPredict, ImagesOfTheSameNameDoNotOverwriteEachOther) {
   PredictScene scene("predict_twice");
   std::filesystem::copy_file(scene.path("in/phantom_001.nii.gz"), scene.path("in/phantom_000_0000.nii.gz"));

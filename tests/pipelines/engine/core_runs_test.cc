@@ -50,6 +50,42 @@ TEST(CoreRuns, OtherRanksTakePartUntilTheEnd) {
     });
 }
 
+TEST(CoreRuns, SeveralModelsTakeTurnsOnAllRanks) {
+  for (const int ranks : {1, 2, 3}) {
+    Mailbox mailbox(ranks);
+    run_valid_ranks(mailbox, [&](Transport& transport) {
+      WorkerPool pool(2);
+      std::vector<std::unique_ptr<Session>> sessions;
+      std::int64_t weights = 0;
+      for (const std::int64_t classes : {2, 5}) {
+        ModelSpec spec = small_unet({1, 2, 2, 1, 1});
+        spec.set("classes", classes);
+        sessions.push_back(std::make_unique<Session>(
+            op_table(), lowering_of(spec, {}, {.workers = 2, .ranks = transport.place()}), pool, &transport));
+        sessions.back()->parameters() =
+            initialise(build_graph(spec, {1, 16, 16, 16}, Phase::kTrain, spec.precision), 5);
+        weights += parameter_bytes(sessions.back()->parameters());
+      }
+      ModelSessions models({sessions[0].get(), sessions[1].get()});
+      ProcessPlan most;
+      const auto body = [&] {
+        NoProgress progress;
+        for (std::size_t model = 0; model < 2; ++model)
+          models.planned(model) = plan_runs(models.session(model), {{1, 8, 8, 8}}, Phase::kPredict, "1 image",
+                                            models.process_of(model, {}), progress);
+        for (const std::size_t model : {0u, 1u, 1u, 0u})
+          EXPECT_EQ(counted(models.session(model), {1, 8, 8, 8}), 512 * (model == 0 ? 2u : 5u));
+      };
+      coordinate(models, counting(), {}, body, &most);
+      EXPECT_EQ(models.held()[MemoryPart::kWeights], weights) << "of rank " << transport.rank();
+      EXPECT_GT(models.process_of(0, {}).beside_bytes, weights / 2);
+      if (transport.rank() > 0) {
+        EXPECT_GT(most[MemoryPart::kArenas], 0);
+      }
+    });
+  }
+}
+
 /// Fixed scores, which need no session.
 struct FixedScores : ValidationPass {
   FixedScores(double score, std::vector<double> by_class) : fixed{score, std::move(by_class)} {}

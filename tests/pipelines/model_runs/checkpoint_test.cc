@@ -155,6 +155,25 @@ TEST(Checkpoint, TheBestIsTriedFirstThenTheNewest) {
               testing::ElementsAre(testing::HasSubstr("best.safetensors"), testing::HasSubstr("of step 12")));
 }
 
+TEST(Checkpoint, ItsDescriptionIsFoundWhileANewerOneIsWritten) {
+  Scene scene("checkpoint_description");
+  const std::filesystem::path folder = scene.path("checkpoints");
+  std::filesystem::create_directories(folder);
+  EXPECT_EQ(newest_description(folder), std::nullopt);
+  CheckpointFolder checkpoints(folder, {});
+  Checkpoint c = example();
+  const auto save_step = [&](std::int64_t step) {
+    c.state.step = step;
+    checkpoints.save_last(c.state, c.parameters, c.optimizer, {});
+  };
+  save_step(4);
+  save_step(8);
+  EXPECT_EQ(newest_description(folder), folder / "last.json");
+  EXPECT_TRUE(std::filesystem::exists(folder / "step-000004.json"));
+  std::filesystem::remove(folder / "last.json");  // renamed, where there are no links, until the next is written
+  EXPECT_EQ(newest_description(folder), folder / "step-000004.json");
+}
+
 TEST(Checkpoint, AMissingFileIsAnInputError) {
   Scene scene("checkpoint_missing");
   expect_error(ErrorKind::kInput, "none.safetensors", [&] { load_checkpoint(scene.path("none.safetensors")); });

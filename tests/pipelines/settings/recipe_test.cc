@@ -52,6 +52,15 @@ TEST(Recipe, SmallBatchesOfVolumesHaveInstanceNormLargeOnesInLongRunsTheReferenc
   EXPECT_THAT(of(parts, "norm").reason, HasSubstr("2 samples a step"));
 }
 
+TEST(Recipe, AnchorsOfADetectorAreFittedAndTheLossOfItsBoxesIsTheReferences) {
+  RecipeFacts facts = images(100);
+  EXPECT_EQ(value_of(facts, "anchors"), "") << "the model has no such field";
+  facts.fields = {"anchors", "box-loss"};
+  EXPECT_EQ(value_of(facts, "anchors"), "fitted");
+  EXPECT_GT(of(facts, "anchors").reason.size(), 10u);
+  EXPECT_EQ(value_of(facts, "box-loss"), "");
+}
+
 TEST(Recipe, AModelWithoutTheFieldIsLeftAlone) {
   RecipeFacts facts = volumes();
   facts.fields = {"activation"};
@@ -73,6 +82,14 @@ TEST(Recipe, ClassesThatSomeCasesLackAreMergedAndSeenAsOftenAsTheOthers) {
   EXPECT_THAT(of(facts, "crops").reason, HasSubstr("larynx is in 16 of 40 cases"));
   facts.fields = {"norm"};
   EXPECT_EQ(value_of(facts, "unannotated"), "") << "a model without the field";
+}
+
+TEST(Recipe, ClassesThatDifferInTheirSideAloneAreJoined) {
+  RecipeFacts facts = volumes();
+  EXPECT_EQ(value_of(facts, "sides"), "");
+  facts.sided_classes = "kidney_left and kidney_right";
+  EXPECT_EQ(value_of(facts, "sides"), "auto");
+  EXPECT_THAT(of(facts, "sides").reason, HasSubstr("kidney_left and kidney_right differ in their side alone"));
 }
 
 TEST(Recipe, TheWarmUpIsATenthOfTheStepsAtMostAHundred) {

@@ -23,5 +23,13 @@ TEST(SidedClasses, LeftAndRightInAnyFormAreFound) {
   EXPECT_TRUE(mirror_warnings({"liver"}, "{flip}").empty());
 }
 
+TEST(SidedClasses, PairsAreByNumberAndEachClassIsInOne) {
+  EXPECT_EQ(side_pairs({"background", "jaw", "eye_r", "Left lung", "eye_l", "right lung", "kidney_left"}),
+            (std::vector<SidePair>{{.left = 3, .right = 5}, {.left = 4, .right = 2}}));
+  EXPECT_EQ(side_pairs({"background", "eye_l", "eye_r", "EYE_R"}), (std::vector<SidePair>{{.left = 1, .right = 2}}));
+  EXPECT_TRUE(side_pairs({}).empty());
+  EXPECT_TRUE(side_pairs({"eye_l", "eye_r"}).empty()) << "the first is the background";
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -24,11 +24,20 @@ std::vector<std::string> rows_without_clock(const TaskRun& run, const std::strin
   return kept;
 }
 
+/// Returns the lines of metrics.jsonl without the clock.
+std::vector<std::string> metrics_without_clock(const TaskRun& run, const std::string& name) {
+  std::istringstream rows(run.bytes(name + "/metrics.jsonl"));
+  std::vector<std::string> kept;
+  for (std::string row; std::getline(rows, row);) kept.push_back(row.substr(0, row.find("\"seconds\"")));
+  return kept;
+}
+
 void expect_the_same_run(const TaskRun& run, const std::string& name, const std::string& whole) {
   EXPECT_TRUE(run.scene->last_bytes(name) == run.scene->last_bytes(whole)) << name;
   EXPECT_TRUE(run.bytes(name + "/checkpoints/best.safetensors") == run.bytes(whole + "/checkpoints/best.safetensors"))
       << name;
   EXPECT_EQ(rows_without_clock(run, name), rows_without_clock(run, whole)) << name;
+  EXPECT_EQ(metrics_without_clock(run, name), metrics_without_clock(run, whole)) << name;
 }
 
 TEST_P(ResumeLaws, StoppedOrKilledAndResumedGivesTheBytesOfAnUndisturbedRun) {
@@ -61,7 +70,7 @@ TEST_P(ResumeLaws, AnotherSettingIsRefusedByName) {
   o.resume = true, o.steps = 3;
   std::vector<OtherSetting> others = {{"/training/learning_rate", [](auto& t) { t.optimizer.learning_rate = 0.5; }},
                                       {"/training/", [](auto& t) { t.seed = 9; }},  // and what is drawn with it
-                                      {"they may only grow", [](auto& t) { t.steps = 1; }}};
+                                      {"{steps} 2 ends the run where it is", [](auto& t) { t.steps = 1; }}};
   others.insert(others.end(), GetParam().others.begin(), GetParam().others.end());
   const std::string before = run.scene->last_bytes("run");
   for (const OtherSetting& other : others) {
@@ -70,6 +79,28 @@ TEST_P(ResumeLaws, AnotherSettingIsRefusedByName) {
     expect_error(ErrorKind::kCheckpoint, other.refusal, [&] { run_train(changed, run.progress); });
     EXPECT_TRUE(run.scene->last_bytes("run") == before);
   }
+}
+
+TEST_P(ResumeLaws, ARunEndsWithFewerStepsThanItBeganWithAndIsValidatedThere) {
+  TaskRun run(GetParam(), "shorter");
+  TrainOptions o = run.options("run");
+  o.steps = 9, o.checkpoint_every = 2;
+  StoppingProgress stopping(3, false);
+  EXPECT_TRUE(run_train(o, stopping).interrupted);
+  o.resume = true, o.steps = 5;
+  StoppingProgress again(4, false);
+  EXPECT_TRUE(run_train(o, again).interrupted);
+  o.steps = 4;
+  const TrainReport ended = run_train(o, run.progress);
+  EXPECT_FALSE(ended.interrupted);
+  EXPECT_EQ(ended.steps, 4);
+  EXPECT_GT(ended.loss, 0) << "of the last step, which an earlier call did";
+  EXPECT_EQ(ended.validation.has_value(), ended.validation_cases > 0);
+  EXPECT_EQ(std::filesystem::exists(o.run / "checkpoints/best.safetensors"), ended.validation_cases > 0);
+  const auto record = read_json(o.run / "run.json");
+  EXPECT_EQ(record.at("report").at("interrupted"), false);
+  EXPECT_EQ(record.at("training").at("steps"), 4);
+  EXPECT_EQ(load_checkpoint(o.run / "checkpoints/last.safetensors").state.training.at("steps"), 4);
 }
 
 TEST_P(ResumeLaws, ChangedDataAreNamedAndPutBackTheRunGoesOn) {

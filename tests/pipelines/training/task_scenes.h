@@ -118,9 +118,12 @@ inline std::vector<TaskScene> task_scenes() {
            [](auto& o) {
              detection_options(o).sampling.crop = {40, 40};
              detection_options(o).sampling.augmentation = {.scale = {0.8, 1.25}, .brightness = 0.1};
+             o.spec.set("anchors", std::string("fitted")), o.spec.set("box_loss", std::string("giou"));
            }),
        .cut = {1, 4, 2, 1},
-       .others = {{"/training/mirror", [](auto& o) { detection_options(o).sampling.augmentation.mirror = 0; }}},
+       .others = {{"/training/mirror", [](auto& o) { detection_options(o).sampling.augmentation.mirror = 0; }},
+                  {"/model/anchors", [](auto& o) { o.spec.set("anchors", std::string("reference")); }},
+                  {"/model/box_loss", [](auto& o) { o.spec.set("box_loss", std::string("huber")); }}},
        .edits = {{"data/images/p2.png", longer, "p2.png has changed"},
                  {"data/instances.json", moved, "has changed"},
                  {"data/instances.json", [](const std::string& bytes) { return nlohmann::json::parse(bytes).dump(1); },

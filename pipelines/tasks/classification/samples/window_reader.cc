@@ -5,6 +5,7 @@
 #include "pipelines/tasks/classification/samples/clip_reader.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/place_sample.h"
+#include "pipelines/tasks/video_info.h"
 
 namespace voxshard {
 
@@ -71,18 +72,20 @@ std::int64_t most_frames_held(const ClipSteps& steps, std::int64_t batch) {
 }
 
 ProcessPlan windows_plan(const WindowMemory& m) {
-  const double kIndexBytes = m.draws ? 24 + 8 : 24;  // index of the reader, and the times of the drawn copy
+  const auto readers = static_cast<double>(m.readers);
+  const double kIndexBytes =
+      m.drawing_threads > 0 ? 24 + 8 : 24;  // index, which readers share, and the times of the drawn copy
   constexpr double kWindowBytes = 2 * (32 + 32);
-  // A frame that is decoded, drawn into and encoded: RGB, the references of the decoder and those of the encoder.
-  constexpr double kDrawnBytes = 3 + 2 * (20 * 1.5 + 3);
+  constexpr double kDrawnBytes = 3 + kDecoderBytes;  // a pixel: a frame that is decoded and drawn into
   const auto d = [](std::int64_t v) { return static_cast<double>(v); };
   const double windows = d(ClipWindows(m.frames, m.steps).count()), batch = d(m.extents[0]);
   const double overlapping = d((m.steps.span() + m.steps.hop - 1) / m.steps.hop);
   const double frame = 4 * d(m.channels) * d(m.extents[2] * m.extents[3]);
-  ProcessPlan reading =
-      reading_items_plan(m.steps.length * m.pixels, 1, {.items = ItemKind::kClip, .clip_length = m.steps.length});
-  reading += {{MemoryPart::kFeeding, planned_bytes(frame * d(most_frames_held(m.steps, m.extents[0])))}};
-  const ProcessPlan drawing = {{MemoryPart::kReading, planned_bytes(m.draws ? kDrawnBytes * d(m.pixels) : 0)}};
+  ProcessPlan reading = reading_items_plan(m.steps.length * m.pixels, m.readers,
+                                           {.items = ItemKind::kClip, .clip_length = m.steps.length});
+  reading += {{MemoryPart::kFeeding, planned_bytes(readers * frame * d(most_frames_held(m.steps, m.extents[0])))}};
+  const double drawn = kDrawnBytes * d(m.pixels) + encoder_bytes(m.pixels, m.drawing_threads);
+  const ProcessPlan drawing = {{MemoryPart::kReading, planned_bytes(m.drawing_threads > 0 ? drawn : 0)}};
   return widest(reading, drawing) +
          ProcessPlan{{MemoryPart::kReading, planned_bytes(kIndexBytes * d(m.frames))},
                      {MemoryPart::kResults,

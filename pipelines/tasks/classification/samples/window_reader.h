@@ -56,7 +56,8 @@ struct WindowMemory {
   std::int64_t frames = 0, pixels = 0;  // of the video; of one of its frames
   Shape extents;                        // N and T H W of a batch of windows
   std::int64_t channels = 1, classes = 2;
-  bool draws = false;
+  int drawing_threads = 0;   // of the encoder of a drawn copy; 0: there is none
+  std::int64_t readers = 1;  // that read the video at once, one for each model that is averaged
 };
 ProcessPlan windows_plan(const WindowMemory& memory);
 

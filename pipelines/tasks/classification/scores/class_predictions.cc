@@ -43,6 +43,10 @@ ClassPrediction row_of(const nlohmann::json& entry, const ClassPredictions& foun
 Json predictions_head(const ClassPredictions& p) {
   Json head = {{"task", kTask}, {"classes", p.classes}, {"items", item_kind_name(p.items)}};
   if (p.trained_on > 0) head["trained_on"] = p.trained_on;
+  for (Json run : to_json(p.averaged)) {
+    run.erase("checkpoint");  // known by its hash, wherever it lies
+    head["averaged"].push_back(std::move(run));
+  }
   if (p.items == ItemKind::kClip) head.update({{"clip_length", p.clip_length}, {"clip_stride", p.clip_stride}});
   return head;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/files/output_file.h"
+#include "pipelines/model_runs/averaged_runs.h"
 #include "pipelines/model_runs/report.h"
 #include "pipelines/tasks/classification/dataset/item_kind.h"
 #include "pipelines/tasks/time_lines/time_line_files.h"
@@ -28,6 +29,7 @@ struct ClassPredictions {
   ItemKind items = ItemKind::kImage;
   std::int64_t clip_length = 16, clip_stride = 1;  // for clips, as in ClassReading
   std::int64_t trained_on = 0;                     // number of rows that the run was trained on
+  std::vector<AveragedRun> averaged = {};          // the runs, where several were averaged; not set by reading
   std::vector<ClassPrediction> rows;
   std::vector<CaseFailure> failures;  // entries of the file that cannot be used; set by reading
 };

@@ -31,6 +31,7 @@ class ItemValidation : public ValidationPass {
     Validation validation{.score = found_.count() > 0 ? accuracy(found_) : 0};
     for (const RecallAndPrecision& scores : class_scores(confusion_matrix(found_), found_.classes))
       validation.by_class.push_back(scores.recall);
+    validation.classes = set_.classes;
     return validation;
   }
   std::string nothing_read() const override {

@@ -51,21 +51,48 @@ ReadBatch read_batch(const PredictionTurn& batch, const std::vector<ClassItem>& 
 }
 
 std::vector<PredictionTurn> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation) {
-  std::map<Dims, std::vector<std::size_t>> by_canvas;
-  for (std::size_t i = 0; i < items.size(); ++i) by_canvas[canvas_of(items[i], preparation)].push_back(i);
+  return shared_batches(items, std::span(&preparation, 1));
+}
+
+std::vector<PredictionTurn> shared_batches(const std::vector<ClassItem>& items,
+                                           std::span<const ClassPreparation> preparations) {
+  std::map<std::vector<Dims>, std::vector<std::size_t>> by_canvas;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    std::vector<Dims> canvases;
+    for (const ClassPreparation& preparation : preparations) canvases.push_back(canvas_of(items[i], preparation));
+    by_canvas[canvases].push_back(i);
+  }
   std::vector<PredictionTurn> batches;
-  for (const auto& [canvas, list] : by_canvas) {
-    const std::int64_t at_once = samples_at_once(canvas, std::ssize(list));
-    Shape extents{at_once};
-    for (const std::int64_t extent : canvas) extents.push_back(extent);
+  for (const auto& [canvases, list] : by_canvas) {
+    std::int64_t at_once = std::ssize(list);
+    for (const Dims& canvas : canvases) at_once = samples_at_once(canvas, at_once);
+    std::vector<Shape> extents;
+    for (const Dims& canvas : canvases) {
+      extents.push_back({at_once});
+      for (const std::int64_t extent : canvas) extents.back().push_back(extent);
+    }
     for (std::size_t begin = 0; begin < list.size(); begin += static_cast<std::size_t>(at_once)) {
       const std::size_t end = std::min(list.size(), begin + static_cast<std::size_t>(at_once));
       batches.push_back(
-          {extents,
-           {list.begin() + static_cast<std::ptrdiff_t>(begin), list.begin() + static_cast<std::ptrdiff_t>(end)}});
+          {extents.front(),
+           {list.begin() + static_cast<std::ptrdiff_t>(begin), list.begin() + static_cast<std::ptrdiff_t>(end)},
+           {extents.begin() + 1, extents.end()}});
     }
   }
   return batches;
+}
+
+void RowAverages::add(std::size_t item, const std::vector<double>& row, std::int64_t times) {
+  Sum& sum = sums_[item];
+  sum.of.resize(row.size(), 0), sum.times += times;
+  for (std::size_t c = 0; c < row.size(); ++c) sum.of[c] += static_cast<double>(times) * row[c];
+}
+
+std::vector<double> RowAverages::row(std::size_t item) const {
+  const Sum& sum = sums_.at(item);
+  std::vector<double> row = sum.of;
+  for (double& p : row) p /= static_cast<double>(sum.times);
+  return row;
 }
 
 std::int64_t samples_at_once(const Dims& canvas, std::int64_t count) {

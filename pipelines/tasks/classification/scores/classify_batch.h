@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 
 #include "pipelines/engine/prediction.h"
@@ -16,6 +17,11 @@ namespace voxshard {
 /// about 65,536 pixels in all, at most 64, so that prediction takes no more memory than a training step of a few
 /// samples.
 std::vector<PredictionTurn> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation);
+
+/// The same for several models, whose preparations may give an item different extents: items of equal extents under
+/// each of them are together, and each turn has the extents of all models.
+std::vector<PredictionTurn> shared_batches(const std::vector<ClassItem>& items,
+                                           std::span<const ClassPreparation> preparations);
 
 /// The part of a batch that could be read, and its failures.
 struct ReadBatch {
@@ -39,6 +45,22 @@ using PlaceSample = std::function<void(std::int64_t n, const TensorView& box)>;
 
 /// Converts the logits of one item to probabilities that sum to 1.
 void softmax(std::span<double> values);
+
+/// Averages of the rows of several models, by item, added in the order of the models.
+class RowAverages {
+ public:
+  /// Adds the row of an item `times` times.
+  void add(std::size_t item, const std::vector<double>& row, std::int64_t times);
+  /// Returns the average of an item; its row itself where one model gave it once.
+  std::vector<double> row(std::size_t item) const;
+
+ private:
+  struct Sum {
+    std::vector<double> of;
+    std::int64_t times = 0;
+  };
+  std::map<std::size_t, Sum> sums_;
+};
 
 /// Returns the work of every process for classify(): sharded logits are sent to the first process.
 CoreWork class_work();

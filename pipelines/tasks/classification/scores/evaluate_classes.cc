@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "io/files/file_error.h"
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "io/image/class_plots.h"
@@ -51,6 +53,22 @@ std::vector<std::string> names_scored(const ClassDataset& truth) {
   std::set<std::string> names;
   for (const ClassItem& item : truth.items) names.insert(video_of(item));
   return {names.begin(), names.end()};
+}
+
+/// Reads the predictions of all files as one set. Errors: kInput for files of other classes or clips.
+ClassPredictions read_predictions(const EvaluateClassesOptions& options) {
+  ClassPredictions all = read_class_predictions(options.predictions);
+  for (const std::filesystem::path& file : options.further) {
+    ClassPredictions more = read_class_predictions(file);
+    if (more.classes != all.classes || more.items != all.items || more.clip_length != all.clip_length ||
+        more.clip_stride != all.clip_stride)
+      throw input_error(file, "has other classes or clips than " + options.predictions.string(),
+                        "give predictions of runs with the same settings, or each alone");
+    all.trained_on += more.trained_on;
+    std::ranges::move(more.rows, std::back_inserter(all.rows));
+    std::ranges::move(more.failures, std::back_inserter(all.failures));
+  }
+  return all;
 }
 
 /// Fits the intensity baseline on the training part and scores it on the items of `scored`.
@@ -120,9 +138,9 @@ Classified matched(const ClassPredictions& found, ClassDataset& truth, std::vect
 void log_failures(const std::vector<CaseFailure>& failures, Progress& progress) {
   constexpr std::size_t kMostLines = 20;
   for (std::size_t i = 0; i < std::min(kMostLines, failures.size()); ++i)
-    progress.log(shown_name(failures[i].id) + ": " + failures[i].code + " " + failures[i].message);
+    progress.warn(shown_name(failures[i].id) + ": " + failures[i].code + " " + failures[i].message);
   if (failures.size() > kMostLines)
-    progress.log("... and " + std::to_string(failures.size() - kMostLines) + " more left out");
+    progress.warn("... and " + std::to_string(failures.size() - kMostLines) + " more left out");
 }
 
 Tensor image_of(const ClassReport& r) {
@@ -139,11 +157,12 @@ Tensor image_of(const ClassReport& r) {
 }  // namespace
 
 ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& progress) {
-  const std::vector<std::filesystem::path> inputs = {options.predictions, options.references};
+  std::vector<std::filesystem::path> inputs = {options.predictions, options.references};
+  inputs.insert(inputs.end(), options.further.begin(), options.further.end());
   require_output_file(options.summary, {"scores of voxshard evaluate", {".json"}, begins_with({R"({"accuracy":)"})},
                       {.inputs = inputs});
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
-  const ClassPredictions found = read_class_predictions(options.predictions);
+  const ClassPredictions found = read_predictions(options);
   require_fits(evaluating_classes_plan(options.predictions, options.references, options.kinds) +
                    confusion_plan(std::ssize(found.classes)),
                options.formats.limits.memory_bytes, ErrorKind::kBudget, options.predictions.string(),
@@ -172,7 +191,8 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                                         ", which begins with " +
                                         (found.rows.empty() ? "none" : shown_name(found.rows[0].file)) +
                                         "; give the data set that was predicted");
-  report.seen = seen_among(options.seen, names_scored(truth));
+  report.names = names_scored(truth);
+  report.seen = seen_among(options.seen, report.names);
   if (options.intensity_baseline) {
     report.intensities = intensity_scores(options, reading, truth, progress);
     log_failures(report.intensities->failures, progress);

@@ -26,6 +26,7 @@ struct EvaluateClassesOptions {
   bool intensity_baseline = false;    // true: also scores a logistic model on the mean of each channel
   std::filesystem::path dataset;      // data set whose training part that model learns from; empty: `references`
   SeenInputs seen = {};               // the predictions of items that the run was trained on
+  std::vector<std::filesystem::path> further = {};  // more predictions, each of other items
   std::int64_t top_k = 5;
   std::int64_t most_pixels = kMostPixels;
   int threads = 1;  // for reading items for the intensity baseline
@@ -48,7 +49,8 @@ struct IntensityScores {
 struct ClassReport {
   std::vector<std::string> classes;
   std::int64_t items = 0;
-  SeenInputs seen;  // the scored items (for clips, videos) that the run was trained on
+  std::vector<std::string> names = {};  // of the scored items, for clips of their videos
+  SeenInputs seen;                      // the scored items (for clips, videos) that the run was trained on
   double accuracy = 0, top_k_accuracy = 0, majority_accuracy = 0;  // majority: of the references' most frequent class
   std::int64_t top_k = 5;
   std::vector<RecallAndPrecision> scores;  // by class

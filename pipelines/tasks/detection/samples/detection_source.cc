@@ -1,6 +1,7 @@
 #include "pipelines/tasks/detection/samples/detection_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "libcore/base/rng.h"
@@ -107,6 +108,25 @@ std::int64_t DetectionSource::sizes() const {
   std::set<Dims> sizes;
   for (std::size_t i = 0; i < images_.size(); ++i) sizes.insert(canvas(i));
   return static_cast<std::int64_t>(sizes.size());
+}
+
+std::vector<Aspect> DetectionSource::box_sizes() const {
+  const ImageAugmentation& a = sampling_.augmentation;
+  std::vector<double> factors = {a.scale[0]};
+  if (a.scale[1] > a.scale[0]) {
+    factors.clear();
+    for (const double share : {1.0 / 6, 0.5, 5.0 / 6})
+      factors.push_back(a.scale[0] * std::pow(a.scale[1] / a.scale[0], share));
+  }
+  std::vector<Aspect> sizes;
+  for (const DetectionImage& image : images_) {
+    const Fit fit = a.output_size.empty() ? Fit{} : fit_into({image.height, image.width}, a.output_size);
+    for (const TrueBox& box : image.boxes)
+      for (const double factor : factors)
+        if (box.box.area() > 0)
+          sizes.push_back({box.box.height * fit.by_y * factor, box.box.width * fit.by_x * factor});
+  }
+  return sizes;
 }
 
 DetectionSource::Sample DetectionSource::load_one(const Drawn& drawn) const {

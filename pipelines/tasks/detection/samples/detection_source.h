@@ -40,6 +40,11 @@ class DetectionSource {
   ProcessPlan plan(const Shape& extents, int workers) const;
   /// Returns the number of different extents of whole images; 1 for crops.
   std::int64_t sizes() const;
+  /// Returns the heights and widths of all boxes in pixels of a step's samples. Where `scale` is random, each box
+  /// counts at three of its factors, as likely ones as others. Boxes that a crop cuts count whole.
+  std::vector<Aspect> box_sizes() const;
+  /// Makes the targets of the following samples with this detector.
+  void take(const Detector& detector) { detector_ = detector; }
   /// See TrainingTask::share().
   void share(std::int64_t begin, std::int64_t end) { begin_ = begin, end_ = end; }
   /// Reads and prepares the samples of a step, each in one job of the pool, and returns their extents: the largest of

@@ -54,6 +54,7 @@ class DetectionValidation : public ValidationPass {
         truth, found_, {.images = std::ssize(dataset_.images), .categories = std::ssize(preparation_.classes)});
     Validation validation{.score = std::max(0.0, scores.summary()[kAp50])};
     for (std::size_t c = 0; c < preparation_.classes.size(); ++c) {
+      validation.classes.push_back(preparation_.classes[c].name);
       const double ap50 = scores.summary_of(c)[kAp50];
       validation.by_class.push_back(ap50 >= 0 ? ap50 : std::numeric_limits<double>::quiet_NaN());
     }

@@ -46,15 +46,26 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
   write_text_atomically(path, text);
 }
 
-/// Leaves out images that were not predicted because the run was trained on them. Returns those of the others that it
-/// was trained on.
-SeenInputs leave_out_unasked(DetectionDataset& truth, std::vector<ScoredBox>& found, const SeenInputs& seen) {
+/// Leaves out images that were not predicted because the run was trained on them. Returns the names of the others.
+std::vector<std::string> leave_out_unasked(DetectionDataset& truth, std::vector<ScoredBox>& found,
+                                           const SeenInputs& seen) {
   const std::set<std::string> unasked(seen.left_out.begin(), seen.left_out.end());
   keep_images(truth, found,
               [&](const DetectionImage& image) { return !unasked.contains(seen_name(image.id, image.file)); });
   std::vector<std::string> names;
   for (const DetectionImage& image : truth.images) names.push_back(seen_name(image.id, image.file));
-  return seen_among(seen, names);
+  return names;
+}
+
+/// Reads the results of all files as one set.
+CocoResults read_results(const EvaluateDetectionOptions& options, const DetectionDataset& truth) {
+  CocoResults all = read_coco_results(options.predictions, truth);
+  for (const std::filesystem::path& file : options.further) {
+    CocoResults more = read_coco_results(file, truth);
+    all.boxes.insert(all.boxes.end(), more.boxes.begin(), more.boxes.end());
+    for (auto& note : more.notes) all.notes.push_back(std::move(note));
+  }
+  return all;
 }
 
 void require_metric_of_curves(const std::filesystem::path& file, bool chosen, const std::string& option,
@@ -88,7 +99,8 @@ bool is_chosen_metric(const std::vector<std::string>& keys, const std::string& k
 }
 
 DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress) {
-  const std::vector<std::filesystem::path> inputs = {options.predictions, options.references};
+  std::vector<std::filesystem::path> inputs = {options.predictions, options.references};
+  inputs.insert(inputs.end(), options.further.begin(), options.further.end());
   const bool by_coco = is_chosen_metric(options.metric_keys, "coco"),
              by_froc = is_chosen_metric(options.metric_keys, "froc");
   require_metric_of_curves(options.curves, by_coco, "curves", "coco");
@@ -102,9 +114,9 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
                       {.inputs = inputs, .option = "{curves}"});
   DetectionDataset truth =
       read_detection_dataset(options.references, DetectionUse::kScoring, kMostPixels, options.formats);
-  CocoResults found = read_coco_results(options.predictions, truth);
+  CocoResults found = read_results(options, truth);
   if (const auto frames = options.frames.selection()) keep_frames(truth, found.boxes, *frames);
-  const SeenInputs seen = leave_out_unasked(truth, found.boxes, options.seen);
+  const std::vector<std::string> names = leave_out_unasked(truth, found.boxes, options.seen);
   const auto truths = true_boxes(truth);
   const AveragePrecision scores = average_precision(truths, found.boxes,
                                                     {.images = static_cast<std::int64_t>(truth.images.size()),
@@ -116,7 +128,8 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
                          .images = static_cast<std::int64_t>(truth.images.size()),
                          .boxes = static_cast<std::int64_t>(truths.size()),
                          .detections = static_cast<std::int64_t>(found.boxes.size()),
-                         .seen = seen,
+                         .names = names,
+                         .seen = seen_among(options.seen, names),
                          .failures = note_failures(truth.notes)};
   for (std::size_t c = 0; c < truth.classes.size(); ++c) {
     const auto counts = [&](const TrueBox& t) {
@@ -130,9 +143,9 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
   for (auto& failure : note_failures(found.notes)) report.failures.push_back(std::move(failure));
   constexpr std::size_t kMostLines = 20;
   for (std::size_t i = 0; i < std::min(kMostLines, report.failures.size()); ++i)
-    progress.log(report.failures[i].id + ": " + report.failures[i].code + " " + report.failures[i].message);
+    progress.warn(report.failures[i].id + ": " + report.failures[i].code + " " + report.failures[i].message);
   if (report.failures.size() > kMostLines)
-    progress.log("... and " + std::to_string(report.failures.size() - kMostLines) + " more entries left out");
+    progress.warn("... and " + std::to_string(report.failures.size() - kMostLines) + " more entries left out");
   if (by_froc) {
     FrocOptions rules = options.froc;
     rules.images = report.images, rules.categories = static_cast<std::int64_t>(truth.classes.size());

@@ -30,7 +30,8 @@ struct EvaluateDetectionOptions {
   BoxFormats formats = box_formats();         // of the references
   std::vector<std::string> metric_keys = {};  // of detection_metric_names(); empty: the first
   FrocOptions froc = {};                      // its rules; the counts of images and classes are those of the references
-  std::filesystem::path froc_curves = {};     // CSV to write; may be empty; needs the metric froc
+  std::vector<std::filesystem::path> further = {};  // more results, each of other images
+  std::filesystem::path froc_curves = {};           // CSV to write; may be empty; needs the metric froc
 };
 
 /// Returns the keys of the metrics: coco, froc.
@@ -50,8 +51,9 @@ struct DetectionReport {
   CocoSummary summary{};
   std::vector<ClassDetectionScores> classes;
   std::int64_t images = 0, boxes = 0, detections = 0;
-  SeenInputs seen;                    // the scored images that the run was trained on
-  std::vector<CaseFailure> failures;  // entries of either file that were left out
+  std::vector<std::string> names = {};  // of the scored images, as in `seen`
+  SeenInputs seen;                      // the scored images that the run was trained on
+  std::vector<CaseFailure> failures;    // entries of either file that were left out
 };
 
 /// Scores every image of the references, also those without a detection. Rows of the curves are: class, iou, recall (0

@@ -70,11 +70,12 @@ class ImageEvaluation : public RunEvaluation {
         source_(dataset_.images, preparation_, whole_images(preparation_, options.most_pixels), prediction_.detector,
                 0) {
     for (const CaseFailure& failure : failures())
-      context.progress().log(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
+      context.progress().warn(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
   }
 
   std::string loss_name() const override {
-    return "focal + " + std::to_string(static_cast<int>(spec().box_weight)) + " huber";
+    return "focal + " + std::to_string(static_cast<int>(spec().box_weight)) + " " +
+           kBoxLossNames[static_cast<std::size_t>(spec().box_loss)];
   }
   std::string rule() const override { return "cls_loss and box_loss over batches, AP over images"; }
 
@@ -129,23 +130,26 @@ class ImageEvaluation : public RunEvaluation {
 
   /// Returns the parts of the loss: like the loss, they are computed per replica and averaged.
   std::vector<NamedScore> score(std::span<const std::size_t> cases, const TensorView& sums) override {
-    double focal = 0, huber = 0;
+    double focal = 0, box_loss = 0;
+    const double of_anchor = spec().box_share() / spec().box_weight;  // Huber loss is the mean of four numbers
     const std::int64_t groups = sums.extent()[0];
     for (std::int64_t g = 0; g < groups; ++g) {
       const double* row = sums.as<double>() + g * sums.strides[0];
       const double objects = (row[2] + 1) * static_cast<double>(groups);
-      focal += row[0] / objects, huber += row[1] / 4 / objects;
+      focal += row[0] / objects, box_loss += row[1] * of_anchor / objects;
     }
     for (std::size_t n = 0; n < cases.size(); ++n) add_found(cases[n], n);
-    parts_.push_back({focal, huber});
-    return {{"cls_loss", focal}, {"box_loss", huber}};
+    parts_.push_back({focal, box_loss});
+    return {{"cls_loss", focal}, {"box_loss", box_loss}};
   }
 
   std::vector<NamedScore> totals() const override {
-    double focal = 0, huber = 0;
-    for (const auto& [of_classes, of_boxes] : parts_)
-      focal += of_classes / static_cast<double>(parts_.size()), huber += of_boxes / static_cast<double>(parts_.size());
-    std::vector<NamedScore> scores = {{"cls_loss", focal}, {"box_loss", huber}};
+    double focal = 0, box_loss = 0;
+    for (const auto& [of_classes, of_boxes] : parts_) {
+      focal += of_classes / static_cast<double>(parts_.size());
+      box_loss += of_boxes / static_cast<double>(parts_.size());
+    }
+    std::vector<NamedScore> scores = {{"cls_loss", focal}, {"box_loss", box_loss}};
     std::vector<TrueBox> truth = true_boxes(dataset_);
     std::erase_if(truth, [&](const TrueBox& box) { return !evaluated_.contains(box.image); });
     const CocoSummary summary =
@@ -157,7 +161,9 @@ class ImageEvaluation : public RunEvaluation {
   }
 
  private:
-  DetectionLossSpec spec() const { return {.box_weight = prediction_.detector.box_weight}; }
+  DetectionLossSpec spec() const {
+    return {.box_loss = prediction_.detector.box_loss, .box_weight = prediction_.detector.box_weight};
+  }
 
   /// Returns H W of the image at the size that the network gets.
   Dims scaled_size(std::size_t image) const {

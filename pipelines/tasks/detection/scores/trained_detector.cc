@@ -1,15 +1,12 @@
 #include "pipelines/tasks/detection/scores/trained_detector.h"
 
+#include "pipelines/model_runs/run_preparation.h"
+
 namespace voxshard {
 namespace {
 
 ImagePreparation preparation_of(const TrainedRun& run) {
-  ImagePreparation preparation;
-  try {
-    preparation = image_preparation_from_json(run.preparation);
-  } catch (const Error& e) {
-    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
-  }
+  ImagePreparation preparation = preparation_of_run(run, image_preparation_from_json);
   if (detector_of(run.spec).first_class + std::ssize(preparation.classes) !=
       std::get<std::int64_t>(run.spec.get("classes")))
     throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation.classes.size()) +

@@ -93,13 +93,7 @@ std::vector<Trouble> find_no_hounsfield(const CaseFacts& facts, const CheckedSet
 
 std::vector<Trouble> find_wrong_sides(const CaseFacts& facts, const CheckedSet& set) {
   std::vector<Trouble> found;
-  std::vector<std::string> names = set.class_names;
-  const auto class_of = [&](const std::string& name) {
-    return static_cast<int>(std::find(set.class_names.begin(), set.class_names.end(), name) - set.class_names.begin());
-  };
-  while (const auto sides = sided_classes(names)) {
-    const int left = class_of(sides->first), right = class_of(sides->second);
-    std::erase(names, sides->first), std::erase(names, sides->second);
+  for (const auto& [left, right] : side_pairs(set.class_names)) {
     if (!facts.classes.contains(left) || !facts.classes.contains(right)) continue;
     const double left_mm = facts.classes.at(left).centre_mm[0] - facts.classes.at(right).centre_mm[0];
     if (left_mm < 0)  // x grows to the patient's left

@@ -1,18 +1,22 @@
-// A volume in memory takes 4 bytes a voxel; n: voxels of the file, m: voxels of the prepared grid. The stages follow
-// one another, and only the largest counts:
+// The moments of a case follow one another, and only the largest counts. n: voxels of the file, m: voxels of the
+// prepared grid. An image or a label map takes 4 bytes a voxel; a label map that waits beside an image l bytes: 1 where
+// the labels fit in bytes, else 4. Axes that flip do so in place, those that are permuted take a second volume. A
+// volume that is resampled by our convention is released while it is read: with the result r, 4 max(n, m) and two
+// slices of each.
 //
-//   reading        image: reading(image); then the label beside it: 4 n + reading(label); then, beside the label and
-//                  in place of the image, the next channel
-//   preparing      the image beside its label: reoriented 12 n, resampled 8 n + 4 m; written and released; then the
-//   label:
-//                  reoriented 8 n, resampled 4 n + 4 m, written 4 m and in its type on disk, at most 2 m
-//   nnU-Net's      beside the image, while it is cropped n to 9/4 n more, while it is resampled twice the larger grid
-//   convention     less n; the fingerprint 24 n beside both; restoring 8 n beside the labels
-//   predicting     each channel, beside those that are prepared, 4 m each: reading; reorienting 8 n, resampling 4 n + 4
-//   m; the core set beside the image, 4 m, which is released when
-//                  it is fed, then beside the labels, by core and whole, 5 m; restoring 4 m + 4 n; writing 5 n
-//   evaluating     reading(reference); 4 n + reading(prediction); with a threshold 8 n + reading(image), 16 n;
-//                  with distances of surfaces 8 n, and about 12 n for a class that fills the volume
+//   reading      the label of a file: reading(label); then each channel beside it: l n + reading(image);
+//                structures are drawn beside the image: 4 n + reading(label)
+//   preparing    the image beside its label: permuted l n + 8 n, resampled l n + r; written and released;
+//                the label, l bytes: permuted 2 l n, resampled l r / 4, written l m, and 2 m more where l is 4
+//   nnU-Net's    the image beside its label: cropped, n to 9/4 n more; resampled, twice the larger grid less n more;
+//   convention   the label as i32, permuted 8 n, written 4 m and as it is on disk;
+//                the fingerprint: 24 n beside both; restoring: 8 n beside the labels
+//   predicting   each channel, beside those that are prepared, 4 m each: reading; permuted 8 n, resampled r;
+//                the core set beside the image, 4 m, which is released when it is fed; then beside the labels, by core
+//                and whole, 5 m; restoring 4 m + 4 n; writing 5 n. Where the probabilities of c classes are summed, 4 c
+//                m beside the core set and the labels that are made of them; with several models also while the image
+//                is read and fed again; where they are written also while labels, and then numbers of voxels, are
+//                restored; from other processes come the probabilities of a core, at most 4 c m
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 
 #include <algorithm>
@@ -21,12 +25,11 @@
 #include <functional>
 #include <optional>
 
-#include "io/datasets/case_label.h"
 #include "io/datasets/hidden_paths.h"
-#include "io/image/image.h"
-#include "io/system/process_memory.h"
+#include "io/volume/resample.h"
 #include "libcore/base/text.h"
-#include "libcore/metrics/surface/surface_distances.h"
+#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
+#include "pipelines/tasks/segmentation/dataset/memory_moments.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 
 namespace voxshard {
@@ -34,40 +37,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using enum MemoryPart;
-
-constexpr double kVoxel = 4;      // bytes in memory
-constexpr double kMostLabel = 2;  // bytes on disk
-
-std::optional<VolumeInfo> usable_info(const fs::path& path, const VolumeFormats& formats) {
-  try {
-    VolumeInfo info = read_volume_info(path, formats);
-    if (info.readable) return info;
-  } catch (const Error&) {  // reading reports it
-  }
-  return std::nullopt;
-}
-
-std::optional<VolumeInfo> usable_label(const Case& item, const VolumeInfo& image, const VolumeFormats& formats) {
-  try {
-    VolumeInfo info = read_label_info(item, image, formats);
-    if (info.readable) return info;
-  } catch (const Error&) {  // reading reports it
-  }
-  return std::nullopt;
-}
-
-/// Returns the plan of one stage from any number of parts and their bytes.
-ProcessPlan moment(std::initializer_list<std::pair<MemoryPart, double>> parts) {
-  ProcessPlan plan;
-  for (const auto& [part, bytes] : parts) plan[part] += planned_bytes(bytes);
-  return plan;
-}
-
-ProcessPlan widest_of(std::initializer_list<ProcessPlan> moments) {
-  ProcessPlan most;
-  for (const ProcessPlan& one : moments) most = widest(most, one);
-  return most;
-}
 
 /// Returns a number rounded up to two digits.
 double rounded_up(double value) {
@@ -98,8 +67,6 @@ double fitting_share(const std::function<ProcessPlan(double share)>& plan, std::
   for (int i = 0; i < 60; ++i) (plan((low + high) / 2).total() <= most ? low : high) = (low + high) / 2;
   return low;
 }
-
-std::string whole_number(double value) { return std::to_string(planned_bytes(value)); }
 
 /// Checks a grid to resample to against the limits and returns its plan. `plan(share)` is the plan of a share of its
 /// voxels; `fitting(most)` returns advice that gives at most so many voxels.
@@ -144,21 +111,49 @@ std::optional<CaseInfo> case_info(const Case& item, const VolumeFormats& formats
   return info;
 }
 
-double reading(const VolumeInfo& info) { return static_cast<double>(reading_bytes(info)); }
+/// True when preparing a volume permutes its axes, which takes a second one.
+bool permutes(const PreparePlan& plan, const Geometry& geometry) {
+  return plan.orientation != "keep" && permutes_axes(geometry, plan.orientation);
+}
 
-ProcessPlan reading_plan(const CaseInfo& c) {
-  ProcessPlan plan =
-      widest_of({moment({{kReading, reading(c.image)}}), moment({{kReading, kVoxel * c.voxels + reading(c.label)}})});
-  for (std::size_t k = 1; k < c.channels.size(); ++k)  // beside the label
-    plan = widest(plan, moment({{kReading, kVoxel * c.voxels + reading(c.channels[k])}}));
+/// Returns the plan of reading.
+///   waiting  bytes of the label map while a channel is read
+ProcessPlan reading_plan(const CaseInfo& c, bool structures, double waiting) {
+  const double before = structures ? kVoxelBytes * c.voxels : 0;
+  ProcessPlan plan = moment({{kReading, before + reading(c.label)}});
+  for (const VolumeInfo& channel : c.channels) plan = widest(plan, moment({{kReading, waiting + reading(channel)}}));
   return plan;
+}
+
+/// Returns the bytes of a label map that waits beside an image.
+///   n  of an image
+double waiting_bytes(const PreparePlan& plan, double n) {
+  return fit_bytes(plan.classes(), plan.ignore_label) ? n / kVoxelBytes : n;
+}
+
+/// Returns the bytes that a label map is written from, beside it: none when it is in memory as on the disk.
+///   part  of m that the label map takes
+///   m     bytes of an image
+double written_labels(const PreparePlan& plan, double part, double m) {
+  if (!fit_bytes(plan.classes(), plan.ignore_label)) return m / 2;
+  return part < 1 ? 0 : m / kVoxelBytes;
+}
+
+/// Returns the bytes of a volume and of the resampled one, of which the first is released as it is read.
+///   n, m  bytes of both, of which `from` and `to` are the shapes
+double resampling_bytes(const Geometry& from, double n, const Geometry& to, double m) {
+  const auto slices = [](const Geometry& grid, double bytes) {  // along any axis of a grid of so many bytes
+    const double share = bytes / (kVoxelBytes * static_cast<double>(voxels_of(grid)));
+    return 2 * bytes / std::max(std::cbrt(share) * static_cast<double>(*std::ranges::min_element(grid.size)), 1.0);
+  };
+  return std::max(n, m) + slices(from, n) + slices(to, m);
 }
 
 /// Returns the bytes of what is not 0 in any channel, which nnU-Net's convention holds while the channels are read, and
 /// of the part of it whose holes are filled.
 ///   n  bytes of a channel
 double nonzero_bytes(const PreparePlan& plan, double n) {
-  return plan.convention == Convention::kNnunet && plan.channels.size() > 1 ? 2 * n / kVoxel : 0;
+  return plan.convention == Convention::kNnunet && plan.channels.size() > 1 ? 2 * n / kVoxelBytes : 0;
 }
 
 /// Returns the bytes that nnU-Net's convention takes beside the image: while it is cropped and masked, a copy of it, of
@@ -166,24 +161,18 @@ double nonzero_bytes(const PreparePlan& plan, double n) {
 ///   n, m  bytes of the image and of the resampled image (0: it is not resampled)
 double nnunet_bytes(const PreparePlan& plan, double n, double m) {
   if (plan.convention != Convention::kNnunet) return 0;
-  return std::max((plan.zscore_in_nonzero ? 2 + 1 / kVoxel : 1) * n, m > 0 ? 2 * std::max(n, m) - n : 0);
+  return std::max((plan.zscore_in_nonzero ? 2 + 1 / kVoxelBytes : 1) * n, m > 0 ? 2 * std::max(n, m) - n : 0);
 }
 
-std::optional<VolumeInfo> reference_info(const Evaluated& files, const VolumeFormats& formats) {
-  if (files.drawn == nullptr) return usable_info(files.reference, formats);
-  const auto image = usable_info(files.drawn->images.at(0), formats);
-  return image ? usable_label(*files.drawn, *image, formats) : std::nullopt;
-}
-
-}  // namespace
-
-ProcessPlan reading_case_plan(const Case& item, const VolumeFormats& formats) {
+/// Returns the plan of reading a case, checked against the limits.
+///   waiting  bytes a voxel of the label map while a channel is read
+ProcessPlan require_reading(const Case& item, const VolumeFormats& formats, double waiting) {
   const auto info = case_info(item, formats);
   if (!info) return {};
   for (std::size_t k = 0; k < info->channels.size(); ++k)
     require_within(formats.limits, info->channels[k], item.images[k]);
   if (item.label) require_within(formats.limits, info->label, *item.label);
-  const ProcessPlan plan = reading_plan(*info);
+  const ProcessPlan plan = reading_plan(*info, !item.label, waiting * info->voxels);
   const std::int64_t most = formats.limits.memory_bytes;
   if (most <= 0 || plan.total() <= most) return plan;
   const double fits = info->voxels * static_cast<double>(most) / static_cast<double>(plan.total());
@@ -193,11 +182,17 @@ ProcessPlan reading_case_plan(const Case& item, const VolumeFormats& formats) {
   return plan;
 }
 
+}  // namespace
+
+ProcessPlan reading_case_plan(const Case& item, const VolumeFormats& formats) {
+  return require_reading(item, formats, kVoxelBytes);
+}
+
 ProcessPlan fingerprint_case_plan(const Case& item, const PreparePlan& plan, const VolumeFormats& formats) {
-  const ProcessPlan read = reading_case_plan(item, formats);
+  const ProcessPlan read = require_reading(item, formats, waiting_bytes(plan, kVoxelBytes));
   const auto info = case_info(item, formats);
   if (!info || plan.convention != Convention::kNnunet) return read;
-  const double n = kVoxel * info->voxels;
+  const double n = kVoxelBytes * info->voxels;
   // the sample: value and number of drawings of each foreground voxel, and then the pairs of those that were drawn
   const ProcessPlan sampling = moment({{kReading, 2 * n}, {kResampling, 6 * n + nonzero_bytes(plan, n)}});
   require_fits(sampling, formats.limits.memory_bytes, ErrorKind::kInput, "the fingerprint of " + item.id,
@@ -206,21 +201,28 @@ ProcessPlan fingerprint_case_plan(const Case& item, const PreparePlan& plan, con
 }
 
 ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const VolumeFormats& formats) {
-  const ProcessPlan read = reading_case_plan(item, formats);
+  const ProcessPlan read = require_reading(item, formats, waiting_bytes(plan, kVoxelBytes));
   const auto info = case_info(item, formats);
   if (!info) return read;
   const Geometry& original = info->image.geometry;
   const Geometry grid = prepared_geometry(original, plan);
-  const double n = kVoxel * info->voxels, all = kVoxel * static_cast<double>(voxels_of(grid));
-  const double turned = plan.orientation != "keep" && orientation_code(original) != plan.orientation ? n : 0;
+  const double n = kVoxelBytes * info->voxels, all = kVoxelBytes * static_cast<double>(voxels_of(grid));
+  const double permuted = permutes(plan, original) ? n : 0;
+  const double beside = plan.zscore_in_nonzero ? n : waiting_bytes(plan, n);  // the label map
   const ProcessPlan mask = moment({{kResampling, nonzero_bytes(plan, n)}});
+  const bool nnunet = plan.convention == Convention::kNnunet;
   const auto moments = [&](double share) {
-    const double m = share * all, resampled = plan.spacing_mm && grid.size != original.size ? m : 0;
-    return mask + widest_of({read, moment({{kReading, 2 * n}, {kResampling, turned}}),
-                             moment({{kReading, 2 * n}, {kResampling, resampled}}),
-                             moment({{kReading, 2 * n}, {kResampling, nnunet_bytes(plan, n, resampled)}}),
-                             moment({{kReading, n}, {kResampling, std::max(turned, resampled)}}),
-                             moment({{kResampling, m}, {kResults, m * kMostLabel / kVoxel}})});
+    const double m = share * all;
+    const bool resamples = plan.spacing_mm && grid.size != original.size;
+    const double resampled = resamples ? resampling_bytes(original, n, grid, m) - n : 0;
+    const double part = nnunet ? 1 : waiting_bytes(plan, 1);  // of these bytes for the labels
+    return mask + widest_of({read, moment({{kReading, beside + n}, {kResampling, permuted}}),
+                             moment({{kReading, beside + n},
+                                     {kResampling, nnunet ? nnunet_bytes(plan, n, resamples ? m : 0) : resampled}}),
+                             moment({{kReading, part * n}, {kResampling, nnunet ? waiting_bytes(plan, n) : 0}}),
+                             moment({{kReading, part * n},
+                                     {kResampling, part * std::max(permuted, nnunet && resamples ? m : resampled)}}),
+                             moment({{kResampling, part * m}, {kResults, written_labels(plan, part, m)}})});
   };
   return require_grid(grid, shown_file(item, item.images[0], "image"), formats.limits, moments, [&](double most) {
     return "a spacing of " + fitting_spacing(original, plan, most) + " mm would fit";
@@ -235,74 +237,43 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
   reading_limits.memory_bytes = left_of(limits.memory_bytes, process.held.total());
   require_within(reading_limits, info, path);
   const Geometry grid = prepared_geometry(info.geometry, plan);
-  const double all_n = kVoxel * static_cast<double>(voxels_of(info.geometry));
-  const double all_m = kVoxel * static_cast<double>(voxels_of(grid));
+  const double all_n = kVoxelBytes * static_cast<double>(voxels_of(info.geometry));
+  const double all_m = kVoxelBytes * static_cast<double>(voxels_of(grid));
   const auto channels = static_cast<double>(plan.channels.size());
   const bool turns = plan.orientation != "keep" && orientation_code(info.geometry) != plan.orientation;
+  const bool permuted = permutes(plan, info.geometry);
   const bool resamples = plan.spacing_mm && grid.size != info.geometry.size;
   const auto moments = [&](double share) {
     const double n = share * all_n, m = share * all_m;
     ProcessPlan cores;
     for (const MemoryPart part : {kArenas, kGradients, kPacked, kWorkspaces})
       cores[part] = planned_bytes(share * static_cast<double>(process.cores[part]));
-    const double back = plan.convention == Convention::kNnunet ? 2 * n
-                        : turns || resamples                   ? n
-                                                               : 0,
+    const bool nnunet = plan.convention == Convention::kNnunet;
+    const double back = nnunet               ? 2 * n
+                        : turns || resamples ? n
+                                             : 0,
                  before = (channels - 1) * m + nonzero_bytes(plan, n);
+    const double sums = static_cast<double>(process.sums) * m;
+    const ProcessPlan summed = moment({{kResults, sums}});
+    const ProcessPlan beside = process.reads_again ? summed : ProcessPlan(),
+                      kept = process.keeps_sums ? summed : ProcessPlan();
+    const ProcessPlan labels = process.sums == 0
+                                   ? cores + moment({{kResults, m + m / kVoxelBytes}})
+                                   : summed + widest(cores + moment({{kResults, process.other_processes ? sums : 0}}),
+                                                     moment({{kResults, m}}));
     return process.held +
-           widest_of({moment({{kReading, share * reading(info)}, {kResampling, before}}),
-                      moment({{kReading, n}, {kResampling, before + (turns ? n : 0)}}),
-                      moment({{kReading, n}, {kResampling, before + (resamples ? m : 0)}}),
-                      moment({{kReading, n}, {kResampling, before + nnunet_bytes(plan, n, resamples ? m : 0)}}),
-                      cores + moment({{kResampling, channels * m}}), cores + moment({{kResults, m + m / kVoxel}}),
-                      moment({{kResults, m + back}}), moment({{kResults, n + n / kVoxel}})});
+           widest_of(
+               {beside + moment({{kReading, share * reading(info)}, {kResampling, before}}),
+                beside + moment({{kReading, n}, {kResampling, before + (permuted ? n : 0)}}),
+                beside + moment({{kReading, resamples && !nnunet ? resampling_bytes(info.geometry, n, grid, m) : n},
+                                 {kResampling, before}}),
+                beside + moment({{kReading, n}, {kResampling, before + nnunet_bytes(plan, n, resamples ? m : 0)}}),
+                beside + cores + moment({{kResampling, channels * m}}), labels, kept + moment({{kResults, m + back}}),
+                kept + moment({{kResults, n + n / kVoxelBytes}})});
   };
   return require_grid(grid, path.filename().string(), limits, moments, [](double most) {
     return whole_number(most) + " voxels at the spacing of the model would fit: crop it";
   });
-}
-
-ProcessPlan evaluating_case_plan(const Evaluated& files, const VolumeFormats& formats) {
-  const auto read = [&](const fs::path& path) {
-    const auto info = path.empty() ? std::nullopt : usable_info(path, formats);
-    if (info) require_within(formats.limits, *info, path);
-    return info ? reading(*info) : 0.0;
-  };
-  const auto reference = reference_info(files, formats);
-  if (!reference) return {};
-  const fs::path name = files.drawn != nullptr ? fs::path(files.drawn->id) : files.reference;
-  require_within(formats.limits, *reference, name);
-  const double n = kVoxel * static_cast<double>(voxels_of(reference->geometry));
-  ProcessPlan plan = widest_of(
-      {moment({{kMetrics, reading(*reference)}}), moment({{kMetrics, n}, {kReading, read(files.prediction)}})});
-  if (files.surfaces) {
-    const auto& size = reference->geometry.size;
-    plan = widest_of({plan, moment({{kMetrics, 2 * n + surface_bytes({size[2], size[1], size[0]})}})});
-  }
-  if (!files.image.empty())
-    plan = widest_of(
-        {plan, moment({{kMetrics, 2 * n}, {kReading, read(files.image)}}), moment({{kMetrics, 3 * n}, {kReading, n}})});
-  const std::int64_t most = formats.limits.memory_bytes;
-  const double fits = static_cast<double>(voxels_of(reference->geometry)) * static_cast<double>(most) /
-                      static_cast<double>(plan.total());
-  require_fits(plan, most, ErrorKind::kInput, "counting " + name.filename().string(),
-               whole_number(fits) + " voxels would fit: crop both");
-  return plan;
-}
-
-ProcessPlan image_plan(const std::vector<Evaluated>& cases, const VolumeFormats& formats) {
-  double all = 0, largest = 0;
-  for (const Evaluated& one : cases) {
-    const auto info = reference_info(one, formats);
-    const double bytes = info ? 3 * kVoxel * static_cast<double>(voxels_of(info->geometry)) : 0;
-    all += bytes, largest = std::max(largest, bytes);
-  }
-  const std::int64_t before = resident_bytes();
-  load_codecs();
-  ProcessPlan plan = moment({{kReading, all}, {kResampling, 2 * largest}});  // reoriented, then cropped
-  plan[kLibraries] = std::max<std::int64_t>(0, resident_bytes() - before);
-  require_fits(plan, formats.limits.memory_bytes, ErrorKind::kBudget, "the picture of slices", "leave {png} out");
-  return plan;
 }
 
 }  // namespace voxshard

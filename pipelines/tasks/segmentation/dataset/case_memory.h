@@ -27,8 +27,12 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
 /// The memory of a predicting process beside the image: held all the time, and the core set for the image's size, held
 /// during prediction only.
 struct Predicting {
-  ProcessPlan held;   // base, weights, plans
-  ProcessPlan cores;  // arenas and everything else of a core set
+  ProcessPlan held;              // base, weights, plans
+  ProcessPlan cores;             // arenas and everything else of a core set
+  std::int64_t sums = 0;         // classes whose probabilities are summed, f32 a voxel; 0: labels alone are kept
+  bool reads_again = false;      // the image, beside the sums, for a further model
+  bool keeps_sums = false;       // until the label map is written, and while its voxels are numbered
+  bool other_processes = false;  // the probabilities of their cores arrive here
 };
 /// Returns the memory for predicting one image from the header of a channel: reading, preparing (all channels of the
 /// plan are held at once), prediction, the label map and writing it. Errors:

@@ -3,6 +3,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 
@@ -41,6 +42,7 @@ CaseFingerprints take_fingerprints(const Case& item, const PreparePlan& plan, st
     if (channels > 1 && plan.of_channel(c).normalise != Normalise::kCt) found.channels.back().histogram.clear();
   }
   if (plan.convention != Convention::kNnunet) return found;
+  source.label.voxels = labels_as_i32(std::move(source.label.voxels));
   if (channels > 1) source.image.voxels = {};  // they are read once more, to find what is not 0 in any of them
   const Volume label = oriented(std::move(source.label), plan);
   const auto read = [&](std::size_t c) {

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
+
 namespace voxshard {
 namespace {
 
@@ -41,18 +43,19 @@ CaseFingerprint take_fingerprint(const std::string& id, const Volume& ct, const 
   f.histogram.assign(CaseFingerprint::kBins, 0);
   f.min_hu = std::numeric_limits<double>::infinity(), f.max_hu = -f.min_hu;
   const auto* hu = ct.voxels.as<float>();
-  const auto* cls = label.voxels.as<std::int32_t>();
   double sum = 0, square = 0;
-  for (std::int64_t i = 0; i < ct.voxels.count(); ++i) {
-    if (cls[i] >= classes) continue;  // ignored
-    ++f.class_voxels[cls[i]];
-    if (cls[i] == 0) continue;
-    const double x = hu[i];
-    sum += x, square += x * x;
-    f.min_hu = std::min(f.min_hu, x), f.max_hu = std::max(f.max_hu, x);
-    const double bin = std::floor(x + 0.5) - CaseFingerprint::kLowestHu;
-    ++f.histogram[static_cast<std::size_t>(std::clamp(bin, 0.0, CaseFingerprint::kBins - 1.0))];
-  }
+  with_labels(label.voxels, [&](const auto* cls) {
+    for (std::int64_t i = 0; i < ct.voxels.count(); ++i) {
+      if (cls[i] >= classes) continue;  // ignored
+      ++f.class_voxels[cls[i]];
+      if (cls[i] == 0) continue;
+      const double x = hu[i];
+      sum += x, square += x * x;
+      f.min_hu = std::min(f.min_hu, x), f.max_hu = std::max(f.max_hu, x);
+      const double bin = std::floor(x + 0.5) - CaseFingerprint::kLowestHu;
+      ++f.histogram[static_cast<std::size_t>(std::clamp(bin, 0.0, CaseFingerprint::kBins - 1.0))];
+    }
+  });
   const auto n = static_cast<double>(f.foreground());
   if (n > 0) f.mean_hu = sum / n, f.mean_square_hu2 = square / n;
   return f;

@@ -33,7 +33,7 @@ struct CaseFingerprint {
   std::int64_t foreground() const;
 };
 
-/// Requires: `label` on the grid of `ct`, values of 0 or more; those from `classes` on are ignored.
+/// Requires: `label` (u8 or i32) on the grid of `ct`, values of 0 or more; those from `classes` on are ignored.
 CaseFingerprint take_fingerprint(const std::string& id, const Volume& ct, const Volume& label, int classes);
 
 /// Convert a fingerprint to a message for other processes, exact to the last bit when it is sent as CBOR, and back.

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
+
 namespace voxshard {
 namespace {
 
@@ -148,20 +150,21 @@ void note_classes(const Tensor& labels, int classes, Json& record) {
   const Shape& shape = labels.shape();
   std::vector<std::int64_t> voxels(count, 0);
   std::vector<std::array<std::int64_t, 6>> boxes(count, {shape[0], shape[1], shape[2], 0, 0, 0});
-  const std::int32_t* label = labels.as<std::int32_t>();
-  for (std::int64_t d = 0; d < shape[0]; ++d)
-    for (std::int64_t h = 0; h < shape[1]; ++h)
-      for (std::int64_t w = 0; w < shape[2]; ++w, ++label) {
-        if (*label >= classes) continue;
-        const auto c = static_cast<std::size_t>(*label);
-        ++voxels[c];
-        if (c == 0) continue;
-        const std::int64_t at[3] = {d, h, w};
-        for (std::size_t a = 0; a < 3; ++a) {
-          boxes[c][a] = std::min(boxes[c][a], at[a]);
-          boxes[c][3 + a] = std::max(boxes[c][3 + a], at[a] + 1);
-        }
-      }
+  with_labels(labels, [&](const auto* label) {
+    for (std::int64_t d = 0; d < shape[0]; ++d)
+      for (std::int64_t h = 0; h < shape[1]; ++h, label += shape[2])
+        for_each_run(label, shape[2], [&](auto found, std::int64_t begin, std::int64_t end) {
+          if (found >= classes) return;
+          const auto c = static_cast<std::size_t>(found);
+          voxels[c] += end - begin;
+          if (c == 0) return;
+          const std::int64_t low[3] = {d, h, begin}, high[3] = {d + 1, h + 1, end};
+          for (std::size_t a = 0; a < 3; ++a) {
+            boxes[c][a] = std::min(boxes[c][a], low[a]);
+            boxes[c][3 + a] = std::max(boxes[c][3 + a], high[a]);
+          }
+        });
+  });
   record["class_voxels"] = voxels;
   Json& listed = record["class_boxes"] = Json::array();
   for (std::size_t c = 0; c < count; ++c) listed.push_back(c > 0 && voxels[c] > 0 ? Json(boxes[c]) : Json());

@@ -37,7 +37,7 @@ struct MissingClass {
 
 /// Sets "class_voxels" of a record, the voxels of each class, and "class_boxes", its box as [low D, H, W, high D, H,
 /// W], null for the background and for a class without a voxel.
-///   labels  (D, H, W) i32, 0 or more; from `classes` on: ignored
+///   labels  (D, H, W) i32 or u8, 0 or more; from `classes` on: ignored
 void note_classes(const Tensor& labels, int classes, nlohmann::ordered_json& record);
 
 /// Sets "annotated" in the records of cases in which a class is unknown. Records that have it already are not changed.

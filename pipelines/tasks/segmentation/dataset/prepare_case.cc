@@ -4,6 +4,7 @@
 
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
+#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
 #include "pipelines/tasks/segmentation/dataset/missing_classes.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
@@ -20,6 +21,9 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   const fs::path& work = options.work;
   const std::size_t channels = plan.channels.size();
   const Geometry grid = source.image.geometry;
+  const auto widen_labels = [&] { source.label.voxels = labels_as_i32(std::move(source.label.voxels)); };
+  const bool nnunet = plan.convention == Convention::kNnunet;  // crops and resamples i32
+  if (plan.zscore_in_nonzero) widen_labels();                  // images are prepared by them
   const auto nonzero = nonzero_of_channels(plan, [&](std::size_t c) {
     return c == 0 ? std::move(source.image) : read_source_channel(item, c, grid, options.formats);
   });
@@ -33,6 +37,7 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
     image.image.voxels = {}, source.image.voxels = {};
     means.push_back(image.mean_hu), deviations.push_back(image.std_hu);
   }
+  if (nnunet) widen_labels();
   const Volume label = prepare_label(std::move(source.label), plan, image.crop);
   ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
   const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);

@@ -8,6 +8,7 @@
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/stopwatch.h"
 #include "pipelines/engine/case_pass.h"
+#include "pipelines/engine/none_left.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/channel_fingerprints.h"
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
@@ -24,8 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The steps of `prepare` in every process of a run: each has its share of the cases, the first process owns the
-/// folder.
+/// The steps of `prepare` in every process: each has its share of the cases, the first process owns the folder.
 class Preparation {
  public:
   Preparation(const PrepareOptions& options, const RunContext& context)
@@ -80,7 +80,7 @@ class Preparation {
       folder_.emplace(FolderUse{.folder = options_.work, .command = "prepare", .inputs = inputs_of(dataset_)});
     for (const auto& p : dataset_.problems) report_.failures.push_back({p.id, p.code, p.reason});
     for (const auto& f : report_.failures)
-      progress_.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
+      progress_.warn("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
     require_cases();
     sources_.resize(dataset_.training.size()), warnings_.resize(dataset_.training.size());
     usable_.assign(dataset_.training.size(), 1);
@@ -273,7 +273,7 @@ class Preparation {
     if (none) throw_no_case();
   }
 
-  /// Throws kNoCase; all processes call it. The first process reports why, and the others wait for it.
+  /// Throws kNoCase, or kBudget; all processes call it. The first process reports why, and the others wait for it.
   [[noreturn]] void throw_no_case() {
     if (!context_.writes()) {
       context_.barrier();
@@ -287,7 +287,7 @@ class Preparation {
                        (options_.work / "quarantine.csv").string();
     if (!report_.failures.empty())
       text += "; the first: case " + report_.failures[0].id + ": " + report_.failures[0].message;
-    throw Error(ErrorKind::kNoCase, text);
+    throw Error(kind_of_none(report_.failures), text);
   }
 
   const PrepareOptions& options_;

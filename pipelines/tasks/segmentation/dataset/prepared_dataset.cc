@@ -13,6 +13,7 @@
 #include "io/files/safetensors.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/rng.h"
+#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
 
 namespace voxshard {
 namespace {
@@ -164,12 +165,15 @@ SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::siz
   return seen;
 }
 
-ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::string& id, std::uint64_t seed) {
-  const auto* v = label.as<std::int32_t>();
-  const std::int64_t n = label.count(), h = label.shape()[1], w = label.shape()[2];
+namespace {
+
+template <class Label>
+ForegroundVoxels sampled(const Label* v, const Shape& shape, int classes, const std::string& id, std::uint64_t seed) {
+  const std::int64_t h = shape[1], w = shape[2], n = shape[0] * h * w;
   std::vector<std::int64_t> count(classes, 0);
-  for (std::int64_t i = 0; i < n; ++i)
-    if (v[i] < classes) ++count[v[i]];
+  for_each_run(v, n, [&](Label c, std::int64_t begin, std::int64_t end) {
+    if (c < classes) count[c] += end - begin;
+  });
 
   ForegroundVoxels voxels;
   std::vector<std::int64_t> seen(classes, 0), taken(classes, 0);
@@ -187,16 +191,27 @@ ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::
   std::vector<std::int64_t> next(classes, 0);
   for (int c = 1; c < classes; ++c)
     if (!voxels.by_class[c].empty()) next[c] = wanted(c);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const int c = v[i];
-    if (c == 0 || c >= classes || seen[c]++ != next[c] || taken[c] >= voxels.by_class[c].shape()[0]) continue;
-    auto* row = voxels.by_class[c].as<std::int32_t>() + 3 * taken[c];
-    row[0] = static_cast<std::int32_t>(i / (h * w));
-    row[1] = static_cast<std::int32_t>(i / w % h);
-    row[2] = static_cast<std::int32_t>(i % w);
-    if (++taken[c] < voxels.by_class[c].shape()[0]) next[c] = wanted(c);
-  }
+  for_each_run(v, n, [&](Label c, std::int64_t begin, std::int64_t end) {
+    if (c == 0 || c >= classes) return;
+    const Tensor& rows = voxels.by_class[c];
+    const std::int64_t samples = rows.shape()[0], before = seen[c];
+    seen[c] += end - begin;
+    while (taken[c] < samples && next[c] < seen[c]) {
+      const std::int64_t i = begin + next[c] - before;
+      auto* row = rows.as<std::int32_t>() + 3 * taken[c];
+      row[0] = static_cast<std::int32_t>(i / (h * w));
+      row[1] = static_cast<std::int32_t>(i / w % h);
+      row[2] = static_cast<std::int32_t>(i % w);
+      if (++taken[c] < samples) next[c] = wanted(c);
+    }
+  });
   return voxels;
+}
+
+}  // namespace
+
+ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::string& id, std::uint64_t seed) {
+  return with_labels(label, [&](const auto* v) { return sampled(v, label.shape(), classes, id, seed); });
 }
 
 void save_foreground(const std::filesystem::path& path, const ForegroundVoxels& voxels) {

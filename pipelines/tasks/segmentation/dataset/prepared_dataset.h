@@ -79,7 +79,7 @@ inline constexpr std::int64_t kForegroundSamples = 10000;
 ForegroundVoxels load_foreground(const PreparedCase& item, int classes);
 
 /// Draws the foreground voxels; the same id and seed give the same voxels.
-///   label  (D, H, W) i32, 0 or more; from `classes` on: ignored
+///   label  (D, H, W) i32 or u8, 0 or more; from `classes` on: ignored
 ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::string& id, std::uint64_t seed);
 void save_foreground(const std::filesystem::path& path, const ForegroundVoxels& voxels);
 

@@ -6,24 +6,28 @@
 #include "io/datasets/case_label.h"
 #include "io/datasets/hidden_paths.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
 
 namespace voxshard {
 namespace {
 
 std::string size_text(const Geometry& g) { return joined_text(g.size.data(), 3); }
 
-void require_known_classes(const Volume& label, int classes, std::optional<int> ignored, const std::string& file) {
+/// Returns the error of a label map with other labels than the classes and the ignored one.
+std::optional<Error> unknown_classes(const Volume& label, int classes, std::optional<int> ignored,
+                                     const std::string& file) {
   const auto* v = label.voxels.as<std::int32_t>();
   const std::int64_t n = label.voxels.count();
+  const std::int32_t kept = ignored.value_or(0);
+  const auto is_unknown = [&](std::int32_t label) { return (label < 0 || label >= classes) && label != kept; };
   std::int64_t wrong = 0;
-  std::int32_t first = 0;
-  for (std::int64_t i = 0; i < n; ++i)
-    if (v[i] != ignored && (v[i] < 0 || v[i] >= classes)) first = wrong++ == 0 ? v[i] : first;
-  if (wrong > 0)
-    throw Error(ErrorKind::kInput, "E_LABELS",
-                "[" + file + "] " + std::to_string(wrong) + " voxels have a label outside the classes 0 to " +
-                    std::to_string(classes - 1) + " of the data set, the first is " + std::to_string(first) +
-                    "; correct the label map or add the class");
+  for (std::int64_t i = 0; i < n; ++i) wrong += is_unknown(v[i]);
+  if (wrong == 0) return std::nullopt;
+  const std::int32_t first = *std::find_if(v, v + n, is_unknown);
+  return Error(ErrorKind::kInput, "E_LABELS",
+               "[" + file + "] " + std::to_string(wrong) + " voxels have a label outside the classes 0 to " +
+                   std::to_string(classes - 1) + " of the data set, the first is " + std::to_string(first) +
+                   "; correct the label map or add the class");
 }
 
 }  // namespace
@@ -63,12 +67,19 @@ Volume read_source_channel(const Case& item, std::size_t channel, const Geometry
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats, std::optional<int> ignored) {
   if (item.images.empty()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the image is missing");
   if (!item.has_label()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");
-  Volume image = read_image(item.images[0], formats);
-  CaseLabel label = read_case_label(item, image.geometry, formats);
-  SourceCase source{std::move(image), std::move(label.volume), std::move(label.notes)};
   const std::string file = shown_file(item, item.label.value_or(""), "label map");
+  SourceCase source;
+  if (!item.label) source.image = read_image(item.images[0], formats);  // structures are drawn on its grid
+  CaseLabel label = read_case_label(item, source.image.geometry, formats);
+  source.label = std::move(label.volume), source.notes = std::move(label.notes);
+  const std::optional<Error> unknown = unknown_classes(source.label, classes, ignored, file);
+  if (unknown)
+    source.label.voxels = {};
+  else if (fit_bytes(classes, ignored))
+    source.label.voxels = labels_as_bytes(std::move(source.label.voxels));
+  if (item.label) source.image = read_image(item.images[0], formats);
   require_same_grid(source.image.geometry, source.label.geometry, file);
-  require_known_classes(source.label, classes, ignored, file);
+  if (unknown) throw Error(*unknown);
   return source;
 }
 

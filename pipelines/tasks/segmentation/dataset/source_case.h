@@ -19,11 +19,12 @@ inline constexpr double kGridTolerance = 1e-2;
 
 struct SourceCase {
   Volume image;                         // f32 HU: of the first channel
-  Volume label;                         // i32 in [0, classes), or the ignored label
+  Volume label;                         // in [0, classes), or the ignored label: u8 where they fit, else i32
   std::vector<std::string> notes = {};  // about its labels; each begins with its code
 };
 
 ///   ignored  the label of voxels whose class is unknown; it stays in the label map
+/// Memory: a label map of a file is read first, and is u8 while the image is read.
 /// Errors: kInput with a code as in CaseFailure.
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats(),
                             std::optional<int> ignored = std::nullopt);

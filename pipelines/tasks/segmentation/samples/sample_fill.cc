@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "io/datasets/annotated.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 
 namespace voxshard {
@@ -85,7 +84,7 @@ void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, c
     }
     for (std::int64_t c = box.box.begin[1]; known && c < box.box.end(1); ++c)
       store(box, (n - box.box.begin[0]) * box.strides[0] + c - box.box.begin[1],
-            c == 0 || is_annotated(volumes_[s.item].annotated, static_cast<int>(c)) ? 1 : 0);
+            c == 0 || is_known(volumes_[s.item], static_cast<int>(c)) ? 1 : 0);
     if (known) continue;
     for (std::int64_t c = box.box.begin[4]; c < box.box.end(4); ++c) {
       one.set(4, c, c + 1);
@@ -123,12 +122,17 @@ void SampleSource::fill_labels(const Sample& s, const input::Labels& labels, con
   const auto ignored = static_cast<std::int32_t>(labels.ignored);
   const Volumes& v = volumes_[s.item];
   const std::optional<SpatialMap> map = moved(s);
+  const auto is_one_side = [&](int label) {  // of a pair whose other side was not annotated
+    const int joined = options_.joined.of(label);
+    return labels.merged == 1 && options_.joined.is_joined(joined) && !is_known(v, joined);
+  };
   each_tile(box, map.has_value(), [&](const TensorView& tile, const Box& at) {
     const Tensor values = map ? warp_labels(v.label, *map, at, ignored) : placed_voxels(v.label, s, at, ignored);
     each_voxel(tile, s, [&](std::int64_t voxel, std::int64_t, std::int64_t offset) {
       const std::int32_t label = values.as<std::int32_t>()[voxel];
-      const bool is_unknown = label == unknown_ || (label == 0 && !v.complete() && labels.merged == 0);
-      store(tile, offset, is_unknown ? ignored : label);
+      const bool is_unknown = label == unknown_ || (label == 0 && !v.complete() && labels.merged == 0) ||
+                              (label > 0 && !v.complete() && is_one_side(label));
+      store(tile, offset, is_unknown ? ignored : options_.joined.of(label));
     });
   });
 }

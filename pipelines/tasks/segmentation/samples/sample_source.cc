@@ -70,18 +70,33 @@ SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size
       if (image.shape() != volumes_.back().shape())
         throw Error(ErrorKind::kInput, "E_SHAPE",
                     "[" + item.id + "] image and label have other shapes; run `voxshard prepare` again");
-    find_classes(volumes_.size() - 1);
   }
+  find_classes();
 }
 
-void SampleSource::find_classes(std::size_t item) {
-  Volumes& v = volumes_[item];
-  cases_of_.resize(v.foreground.by_class.size());
-  for (std::size_t c = 1; c < cases_of_.size(); ++c) {
-    const Tensor& voxels = v.foreground.by_class[c];
-    if (voxels.empty() || voxels.shape()[0] == 0 || !is_annotated(v.annotated, static_cast<int>(c))) continue;
-    v.present.push_back(static_cast<int>(c));
-    cases_of_[c].push_back(item);
+void SampleSource::set(const SamplingOptions& options) {
+  options_ = options;
+  find_classes();
+}
+
+bool SampleSource::is_known(const Volumes& v, int model_class) const {
+  const SidePair parts = options_.joined.parts(model_class);
+  return is_annotated(v.annotated, parts.left) && is_annotated(v.annotated, parts.right);
+}
+
+void SampleSource::find_classes() {
+  cases_of_.assign(volumes_.front().foreground.by_class.size(), {});
+  for (std::size_t item = 0; item < volumes_.size(); ++item) {
+    Volumes& v = volumes_[item];
+    v.present.clear();
+    for (std::size_t c = 1; c < cases_of_.size(); ++c) {
+      const int label = static_cast<int>(c);
+      const Tensor& voxels = v.foreground.by_class[c];
+      if (voxels.empty() || voxels.shape()[0] == 0 || !is_annotated(v.annotated, label)) continue;
+      if (options_.merge && !is_known(v, options_.joined.of(label))) continue;  // its voxels are ignored
+      v.present.push_back(label);
+      cases_of_[c].push_back(item);
+    }
   }
   present_.clear();
   for (std::size_t c = 1; c < cases_of_.size(); ++c)

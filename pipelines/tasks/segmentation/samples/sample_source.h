@@ -15,6 +15,7 @@
 #include "libcore/graph/input_info.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/samples/volume_augmentation.h"
+#include "pipelines/tasks/segmentation/sides/joined_classes.h"
 
 namespace voxshard {
 
@@ -35,6 +36,7 @@ struct SamplingOptions {
   VolumeAugmentation augmentation = {};
   std::int64_t pad_multiple = 8;  // whole volumes: extents are rounded up to it, so that plans are reused
   bool merge = false;             // the loss is marginal: the background of an incomplete case is trained on
+  JoinedClasses joined = {};      // the classes of the data that are one class of the model
 };
 
 struct Sample {
@@ -52,7 +54,10 @@ class SampleSource {
   SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options);
 
   /// Takes other options for the samples from now on.
-  void set(const SamplingOptions& options) { options_ = options; }
+  void set(const SamplingOptions& options);
+  /// Return the grid of a case, and voxels of its classes.
+  const Geometry& grid(std::size_t item) const { return volumes_.at(item).label.geometry(); }
+  const ForegroundVoxels& foreground(std::size_t item) const { return volumes_.at(item).foreground; }
 
   /// Returns the samples of a step. Each epoch visits all cases in a new order. Whole volumes of a batch are padded to
   /// the largest extents among them.
@@ -77,8 +82,9 @@ class SampleSource {
   /// Fills `box` (N, D, H, W, C) of the image, with all of its channels, or of the labels, C = 1, or `box` (N, classes)
   /// of the known classes. Outside the volume the image is air and the label is the one that losses ignore; voxels of
   /// the plan's ignore_label get that label too, and so does the background of a case in which not every class was
-  /// annotated, since it may hold the others, unless the labels are merged. Factor and noise of each channel are its
-  /// own.
+  /// annotated, since it may hold the others, unless the labels are merged. Labels are classes of the model: a joined
+  /// class is known where both of its sides are; merged, the voxels of a side that was annotated alone are ignored.
+  /// Factor and noise of each channel are its own.
   void fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const;
 
  private:
@@ -91,8 +97,10 @@ class SampleSource {
     Shape shape() const { return label.shape(); }
     bool complete() const { return !annotated.has_value(); }
   };
-  /// Notes the classes that a case has.
-  void find_classes(std::size_t item);
+  /// Notes the classes that the cases have.
+  void find_classes();
+  /// True when all that a class of the model stands for was annotated.
+  bool is_known(const Volumes& volumes, int model_class) const;
   Dims sample_size(std::size_t item) const;
   /// Returns a sample of the case whose turn it is, or of another where its crop is drawn on a class of the set.
   Sample sample(std::int64_t index, std::size_t turn) const;

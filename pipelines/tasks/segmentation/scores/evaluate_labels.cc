@@ -12,7 +12,9 @@
 #include "io/files/output_file.h"
 #include "io/image/sheet_file.h"
 #include "pipelines/engine/case_pass.h"
+#include "pipelines/engine/none_left.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
@@ -76,8 +78,9 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
   pass.run({.need = plan,
             .body =
                 [&](std::int64_t i) {
-                  const SourceCase source = read_source_case(dataset.training[static_cast<std::size_t>(i)], classes,
-                                                             formats, dataset.ignore_label);
+                  SourceCase source = read_source_case(dataset.training[static_cast<std::size_t>(i)], classes, formats,
+                                                       dataset.ignore_label);
+                  source.label.voxels = labels_as_i32(std::move(source.label.voxels));
                   const std::scoped_lock lock(adding);
                   fit.add(source.image.voxels, source.label.voxels,
                           dataset.training[static_cast<std::size_t>(i)].annotated);
@@ -166,7 +169,7 @@ EvaluatedSet read_studies_of(const EvaluateLabelsOptions& options, const VolumeF
   SourceDataset studies = read_studies({.folder = options.references, .classes = options.classes}, options.predictions,
                                        formats, context.progress());
   EvaluatedSet set{.dataset = std::move(studies.dataset), .pairs = {}};
-  set.pairs = study_pairs(options.predictions, formats, *set.dataset, context.progress());
+  set.pairs = study_pairs({options.predictions, {}, formats, options.further}, *set.dataset, context.progress());
   return set;
 }
 
@@ -184,8 +187,8 @@ EvaluatedSet read_evaluated(const EvaluateLabelsOptions& options, const VolumeFo
     return read_studies_of(options, formats, context);
   EvaluatedSet set;
   if (!options.dataset.empty()) set.dataset = read_any_dataset(options.dataset);
-  set.pairs = label_pairs({options.predictions, options.references, formats}, set.dataset ? &*set.dataset : nullptr,
-                          context.progress());
+  set.pairs = label_pairs({options.predictions, options.references, formats, options.further},
+                          set.dataset ? &*set.dataset : nullptr, context.progress());
   return set;
 }
 
@@ -197,12 +200,16 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   const ScoringRules rules{.metrics = chosen_metrics(options.metric_keys, options.metrics),
                            .surface = options.surface,
                            .empty = options.empty};
-  const std::vector<fs::path> inputs = {options.predictions, options.references, options.dataset};
+  std::vector<fs::path> inputs = {options.predictions, options.references, options.dataset};
+  inputs.insert(inputs.end(), options.further.begin(), options.further.end());
   require_output_file(options.summary, summary_file(), {.inputs = inputs});
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
-  std::optional<FolderLock> reading;
-  if (fs::is_directory(options.predictions)) reading.emplace(FolderLock::reading(options.predictions));
-  auto [dataset, pairs] = read_evaluated(options, options.formats, context);
+  std::vector<FolderLock> reading;
+  if (fs::is_directory(options.predictions)) reading.push_back(FolderLock::reading(options.predictions));
+  for (const fs::path& further : options.further) reading.push_back(FolderLock::reading(further));
+  EvaluatedSet evaluated = read_evaluated(options, options.formats, context);
+  const std::optional<Dataset>& dataset = evaluated.dataset;
+  std::vector<LabelPair>& pairs = evaluated.pairs;
   if (dataset && dataset->channels.size() > 1 && (options.threshold_baseline || !options.png.empty()))
     context.progress().log("of the " + std::to_string(dataset->channels.size()) + " channels the first, " +
                            shown_name(dataset->channels.front()) + ", is used for {baseline} and {png}");
@@ -281,9 +288,9 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   report.failures = pass.failures();
   report.seen = seen_among(options.seen, ids_of(report.cases));
   if (report.cases.empty())
-    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(pairs.size()) +
-                                        " references could be scored; " + "the first: case " + report.failures[0].id +
-                                        ": " + report.failures[0].message);
+    throw Error(kind_of_none(report.failures), "[evaluate] none of the " + std::to_string(pairs.size()) +
+                                                   " references could be scored; " + "the first: case " +
+                                                   report.failures[0].id + ": " + report.failures[0].message);
   add_means(report);
   if (context.writes()) write_label_outputs(options, pairs, report, names, gate);
   report.memory = widest(gate.widest(), scoring.widest() + results);

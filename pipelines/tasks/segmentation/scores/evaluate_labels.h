@@ -30,12 +30,13 @@ namespace voxshard {
 
 struct EvaluateLabelsOptions {
   std::filesystem::path predictions, references;
-  std::filesystem::path classes;               // class map: `references` is a tree of DICOM studies; may be empty
-  std::filesystem::path dataset;               // class names, training cases and images; may be empty
-  std::filesystem::path summary;               // summary.json to write; may be empty
-  std::filesystem::path png;                   // contact sheet; needs `dataset` for the images; may be empty
-  SeenInputs seen = {};                        // the predictions of inputs that the run was trained on
-  bool threshold_baseline = false;             // needs `dataset`
+  std::filesystem::path classes;                    // class map: `references` is a tree of DICOM studies; may be empty
+  std::filesystem::path dataset;                    // class names, training cases and images; may be empty
+  std::filesystem::path summary;                    // summary.json to write; may be empty
+  std::filesystem::path png;                        // contact sheet; needs `dataset` for the images; may be empty
+  SeenInputs seen = {};                             // the predictions of inputs that the run was trained on
+  std::vector<std::filesystem::path> further = {};  // more folders of predictions, each of other cases
+  bool threshold_baseline = false;                  // needs `dataset`
   VolumeFormats formats = volume_formats();    // limits.memory_bytes is for all cases in flight together; 0: no limit
   OverlapMetrics metrics = overlap_metrics();  // those that are shown when no key is given
   std::vector<std::string> metric_keys = {};   // "hd95": the metrics to show, of all_label_metrics(metrics)

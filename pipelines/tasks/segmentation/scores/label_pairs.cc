@@ -1,5 +1,6 @@
 #include "pipelines/tasks/segmentation/scores/label_pairs.h"
 
+#include <iterator>
 #include <map>
 
 #include "io/datasets/case_label.h"
@@ -23,10 +24,17 @@ FilesById by_id(const fs::path& folder, const VolumeFormats& formats) {
   return files;
 }
 
-/// Returns the label maps of a folder of predictions; none of an empty one, where every case is missing.
-FilesById predicted_files(const fs::path& folder, const VolumeFormats& formats) {
-  const bool none = fs::is_directory(folder) && fs::is_empty(folder);
-  return none ? FilesById() : by_id(folder, formats);
+/// Returns the label maps of all folders of predictions; none of an empty one, where every case is missing.
+FilesById predicted_files(const LabelFolders& o) {
+  std::vector<fs::path> folders = {o.predictions};
+  folders.insert(folders.end(), o.further.begin(), o.further.end());
+  FilesById all;
+  for (const fs::path& folder : folders) {
+    if (fs::is_directory(folder) && fs::is_empty(folder)) continue;
+    for (auto& [id, files] : by_id(folder, o.formats))
+      all[id].insert(all[id].end(), std::make_move_iterator(files.begin()), std::make_move_iterator(files.end()));
+  }
+  return all;
 }
 
 LabelFiles label_files(const LabelFolders& o) {
@@ -37,13 +45,16 @@ LabelFiles label_files(const LabelFolders& o) {
   if (is_file(o.references) != is_file(o.predictions))
     throw Error(ErrorKind::kUsage, "[evaluate] " + o.predictions.string() + " and " + o.references.string() +
                                        ": give two label maps, or two folders of them");
+  if (is_file(o.references) && !o.further.empty())
+    throw Error(ErrorKind::kUsage, "[evaluate] " + o.predictions.string() +
+                                       ": of several predictions each is a folder of label maps; give folders");
   if (is_file(o.references)) {
     const auto of_reference = volume_stem(o.references, o.formats),
                of_prediction = volume_stem(o.predictions, o.formats);
     const std::string id = of_reference ? *of_reference : of_prediction.value_or(o.references.filename().string());
     return {{{id, {o.references}}}, {{id, {o.predictions}}}};
   }
-  return {.references = by_id(o.references, o.formats), .predictions = predicted_files(o.predictions, o.formats)};
+  return {.references = by_id(o.references, o.formats), .predictions = predicted_files(o)};
 }
 
 /// Sets the file of one side; of several files none is the right one.
@@ -71,32 +82,31 @@ Evaluated LabelPair::files(bool with_image, bool surfaces) const {
 }
 
 std::vector<LabelPair> label_pairs(const LabelFolders& folders, const Dataset* dataset, Progress& progress) {
-  const auto [references, predictions] = label_files(folders);
+  const LabelFiles files = label_files(folders);
   std::map<std::string, const Case*> cases;
   if (dataset != nullptr)
     for (const auto* part : {&dataset->training, &dataset->test})
       for (const Case& one : *part) cases[one.id] = &one;
   std::vector<LabelPair> pairs;
-  for (const auto& [id, files] : references) {
+  for (const auto& [id, paths] : files.references) {
     LabelPair& pair = pairs.emplace_back();
     pair.id = id;
-    take_file(references, pair, &LabelPair::reference);
-    take_file(predictions, pair, &LabelPair::prediction);
+    take_file(files.references, pair, &LabelPair::reference);
+    take_file(files.predictions, pair, &LabelPair::prediction);
     if (const auto at = cases.find(id); at != cases.end())
       pair.image = at->second->images.at(0), pair.annotated = at->second->annotated;
   }
   say_unpaired(
-      predictions, [&](const std::string& id) { return references.contains(id); }, progress);
+      files.predictions, [&](const std::string& id) { return files.references.contains(id); }, progress);
   return pairs;
 }
 
-std::vector<LabelPair> study_pairs(const fs::path& predictions, const VolumeFormats& formats, const Dataset& studies,
-                                   Progress& progress) {
-  if (!fs::is_directory(predictions))
-    throw Error(ErrorKind::kUsage, "[evaluate] " + predictions.string() +
+std::vector<LabelPair> study_pairs(const LabelFolders& folders, const Dataset& studies, Progress& progress) {
+  if (!fs::is_directory(folders.predictions))
+    throw Error(ErrorKind::kUsage, "[evaluate] " + folders.predictions.string() +
                                        " is no folder: a tree of studies is compared with the folder that predict "
                                        "wrote");
-  const FilesById predicted = predicted_files(predictions, formats);
+  const FilesById predicted = predicted_files(folders);
   std::vector<LabelPair> pairs;
   for (const Case& item : studies.training) {
     LabelPair& pair = pairs.emplace_back();

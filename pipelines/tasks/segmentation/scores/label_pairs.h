@@ -32,6 +32,7 @@ struct LabelPair {
 struct LabelFolders {
   std::filesystem::path predictions, references;  // two folders or two files
   VolumeFormats formats;
+  std::vector<std::filesystem::path> further = {};  // more folders of predictions
 };
 
 /// Returns the pairs, sorted by id: one for each reference. Two files are one case, of the name of the reference. A
@@ -42,8 +43,8 @@ std::vector<LabelPair> label_pairs(const LabelFolders& folders, const Dataset* d
 
 /// Returns the same of a tree of studies: one pair for each of its cases, which have the ids of the predictions.
 /// Errors: kUsage when the predictions are no folder; as list_volumes().
-std::vector<LabelPair> study_pairs(const std::filesystem::path& predictions, const VolumeFormats& formats,
-                                   const Dataset& studies, Progress& progress);
+///   folders  of the predictions; `references` does not count
+std::vector<LabelPair> study_pairs(const LabelFolders& folders, const Dataset& studies, Progress& progress);
 
 /// Reads the label map of the reference. Errors: as read_label and read_case_label.
 ///   notes  gets what is to be said about structures that were drawn

@@ -33,16 +33,6 @@ void copy_channel(const Tensor& from, const TensorView& to) {
               load(src, d * src.strides[0] + h * src.strides[1] + w));
 }
 
-/// Returns the part of a volume of `shape` that a core holds, from the box of its logits.
-Box labelled_box(const Box& logits, const Shape& shape) {
-  Box box;
-  for (int a = 1; a <= 3; ++a) {
-    box.begin.push_back(logits.begin[a]);
-    box.extent.push_back(logits.extent[a]);
-  }
-  return box.empty() ? box : intersect(box, Box::whole(shape));
-}
-
 DType label_type(std::int64_t classes) { return classes <= kMostClassesOfAByte ? DType::kU8 : DType::kI32; }
 
 /// Writes the class of the largest logit of each voxel of `box`, in the order of the box.
@@ -56,8 +46,9 @@ void argmax(const TensorView& logits, const Box& box, Label* labels) {
                                 (h - logits.box.begin[2]) * logits.strides[2] +
                                 (w - logits.box.begin[3]) * logits.strides[3];
         std::int64_t best = 0;
+        double largest = load(logits, at);
         for (std::int64_t c = 1; c < classes; ++c)
-          if (load(logits, at + c) > load(logits, at + best)) best = c;
+          if (const double logit = load(logits, at + c); logit > largest) best = c, largest = logit;
         *labels++ = static_cast<Label>(best);
       }
 }
@@ -85,6 +76,15 @@ Shape prediction_extents(const Shape& volume, std::int64_t multiple) {
   return extents;
 }
 
+Box box_in_volume(const Box& logits, const Shape& shape) {
+  Box box;
+  for (int a = 1; a <= 3; ++a) {
+    box.begin.push_back(logits.begin[a]);
+    box.extent.push_back(logits.extent[a]);
+  }
+  return box.empty() ? box : intersect(box, Box::whole(shape));
+}
+
 void fill_image(const TensorView& box, const VolumeVoxels& volume) {
   if (box.box.empty()) return;
   ensure(box.box.begin[4] == 0 && box.extent()[4] == std::ssize(volume.air), "an image feeds all of its channels");
@@ -98,12 +98,23 @@ void fill_image(const TensorView& box, const VolumeVoxels& volume) {
 
 LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& shape) {
   const TensorView logits = cores.owned(cores.executable().program.graph.outputs.at("logits"), core);
-  LabelledBox found{.box = labelled_box(logits.box, shape), .type = label_type(logits.extent().back()), .labels = {}};
+  LabelledBox found{.box = box_in_volume(logits.box, shape), .type = label_type(logits.extent().back()), .labels = {}};
   found.labels.resize(static_cast<std::size_t>(found.box.count() * dtype_bytes(found.type)));
   if (found.type == DType::kU8)
     argmax(logits, found.box, found.view().as<std::uint8_t>());
   else
     argmax(logits, found.box, found.view().as<std::int32_t>());
+  return found;
+}
+
+LabelledBox labels_from(const Program& program, std::size_t core, const Shape& shape,
+                        std::span<const std::byte> bytes) {
+  const ValueId logits = program.graph.outputs.at("logits");
+  LabelledBox found{.box = box_in_volume(program.plan(logits).own[core], shape),
+                    .type = label_type(program.graph.node(logits).type.shape.back()),
+                    .labels = {bytes.begin(), bytes.end()}};
+  ensure(std::ssize(bytes) == (found.box.empty() ? 0 : found.box.count() * dtype_bytes(found.type)),
+         "a core labels its box of the volume");
   return found;
 }
 
@@ -130,7 +141,7 @@ Tensor predict_volume(Session& session, const VolumeVoxels& image, std::int64_t 
                  },
              .take =
                  [&](std::size_t core, std::span<const std::byte> bytes) {
-                   const Box box = labelled_box(program.plan(logits).own[core], image.shape);
+                   const Box box = box_in_volume(program.plan(logits).own[core], image.shape);
                    if (box.empty()) return;
                    ensure(std::ssize(bytes) == box.count() * dtype_bytes(type), "a core labels its box of the volume");
                    if (type == DType::kU8)

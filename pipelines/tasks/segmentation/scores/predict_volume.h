@@ -28,6 +28,9 @@ VolumeVoxels voxels_of(const std::vector<Tensor>& channels, std::vector<float> a
 /// Returns the extents at which a volume of (D, H, W) is predicted: rounded up to multiples of `multiple`, batch 1.
 Shape prediction_extents(const Shape& volume, std::int64_t multiple);
 
+/// Returns the part (D, H, W) of a volume of `shape` that a core holds, from the box of its logits (N, D, H, W, C).
+Box box_in_volume(const Box& logits, const Shape& shape);
+
 /// Writes the part of a volume that lies in `box` (N, D, H, W, C) of the image input, and air around it. Requires as
 /// many channels as the box has.
 void fill_image(const TensorView& box, const VolumeVoxels& volume);
@@ -41,6 +44,9 @@ struct LabelledBox {
   TensorView view() { return dense_view(labels.data(), type, box); }
 };
 LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& shape);
+
+/// Returns the same from the bytes of LabelledBox::labels, of a core of a program that predicts a volume of `shape`.
+LabelledBox labels_from(const Program& program, std::size_t core, const Shape& shape, std::span<const std::byte> bytes);
 
 /// Returns the work of every process for predict_volume().
 CoreWork volume_work();

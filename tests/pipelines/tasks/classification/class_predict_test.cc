@@ -1,5 +1,5 @@
 // Classes of new images: the same numbers however they are cut or grouped, a bad one is left out alone, a stop is
-// reported.
+// reported; several runs are averaged.
 #include <gmock/gmock.h>
 
 #include "io/files/config_file.h"
@@ -8,7 +8,9 @@
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
+#include "tests/pipelines/tasks/classification/film_scene.h"
 #include "tests/pipelines/tasks/classification/toy_classifier.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {
@@ -129,6 +131,107 @@ TEST(ClassInfo, FoldersOfClassesAreTold) {
   EXPECT_THAT(to_text(report), HasSubstr("val (folders): 2 pictures of 2 classes, 12x12 to 12x12 pixels, 0 in colour"));
   EXPECT_EQ(report.failures.size(), 1u);
   EXPECT_EQ(report.next.at(0), "train");
+}
+
+/// Runs that see pictures in two sizes.
+struct AverageClasses : ClassScene {
+  explicit AverageClasses(const std::string& name) : ClassScene(name) {
+    dark_and_bright("data/train", 4), dark_and_bright("data/test", 3, 9);
+    for (const std::string run : {"a", "b"}) {
+      TrainOptions o = toy(run);
+      o.steps = run == "a" ? 10 : 20;
+      if (run == "b") o.task.of<ClassTaskOptions>().size = Dims{12, 12}, o.task.of<ClassTaskOptions>().fit = "resize";
+      run_train(o, progress);
+    }
+  }
+  PredictOptions predict(const std::vector<std::string>& runs, const std::string& output) const {
+    PredictOptions o{
+        .run = path(runs.front()), .input = path("data"), .output = path(output), .models = test::with_toys()};
+    for (std::size_t i = 1; i < runs.size(); ++i) o.further_runs.push_back(path(runs[i]));
+    return o;
+  }
+};
+
+TEST(AveragePredict, ClassesHaveTheMeanOfTheProbabilities) {
+  AverageClasses scene("average_classes");
+  for (const std::string run : {"a", "b"}) run_predict(scene.predict({run}, run + ".json"), scene.progress);
+  run_predict(scene.predict({"a", "b"}, "ab.json"), scene.progress);
+  run_predict(scene.predict({"b", "a", "b"}, "bab.json"), scene.progress);
+  const auto rows = [&](const std::string& file) { return read_class_predictions(scene.path(file)).rows; };
+  const auto a = rows("a.json"), b = rows("b.json"), ab = rows("ab.json"), bab = rows("bab.json");
+  ASSERT_EQ(ab.size(), 6u);
+  double apart = 0;
+  for (std::size_t i = 0; i < ab.size(); ++i)
+    for (std::size_t c = 0; c < 2; ++c) {
+      const double of_a = a[i].probabilities[c], of_b = b[i].probabilities[c];
+      EXPECT_NEAR(ab[i].probabilities[c], (of_a + of_b) / 2, 1e-15);
+      EXPECT_NEAR(bab[i].probabilities[c], (of_a + 2 * of_b) / 3, 1e-15);
+      apart = std::max(apart, std::abs(of_a - of_b));
+    }
+  EXPECT_GT(apart, 1e-3) << "the runs differ";
+  const auto json = read_json(scene.path("bab.json"));
+  ASSERT_EQ(json.at("averaged").size(), 2u);
+  EXPECT_EQ(json.at("averaged").at(0).at("times").get<int>() + json.at("averaged").at(1).at("times").get<int>(), 3);
+  EXPECT_FALSE(read_json(scene.path("a.json")).contains("averaged"));
+}
+
+TEST(AveragePredict, ClassesDoNotDependOnOrderOrRanks) {
+  AverageClasses scene("average_class_ranks");
+  PredictOptions o = scene.predict({"a", "b"}, "ab.json");
+  o.partition = Dims{1, 2, 1, 1};
+  run_predict(o, scene.progress);
+  PredictOptions other = scene.predict({"b", "a"}, "ba.json");
+  other.partition = o.partition;
+  test::Mailbox mailbox(2);
+  test::run_valid_ranks(mailbox, [&](Transport& transport) {
+    NoProgress quiet;
+    run_predict(other, {quiet, {.threads = 2, .transport = &transport}});
+  });
+  EXPECT_EQ(Scene::bytes_of(scene.path("ab.json")), Scene::bytes_of(scene.path("ba.json")));
+  EXPECT_EQ(Scene::bytes_of(scene.path("ab.csv")), Scene::bytes_of(scene.path("ba.csv")));
+}
+
+TEST(AveragePredict, APictureThatCannotBeReadCostsItself) {
+  AverageClasses scene("average_class_bad");
+  scene.damaged("in/bad.png", 9), scene.image("in/good.png", {.width = 9, .height = 9}, {200});
+  PredictOptions o = scene.predict({"a", "b"}, "found.json");
+  o.input = scene.path("in");
+  const PredictReport report = run_predict(o, scene.progress);
+  ASSERT_EQ(report.cases.size(), 1u);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].id, "bad.png");
+}
+
+class AverageClips : public TrainedFilms {};
+
+TEST_F(AverageClips, TimeLinesHaveTheMeanOfTheProbabilities) {
+  const std::filesystem::path other = scene_.path("other");
+  {
+    TrainOptions o = trained_->training("other_run");
+    o.run = other, o.steps = 3;
+    run_train(o, scene_.progress);
+  }
+  const auto film = scene_.film("mixed.mkv", {{21, kDark}, {20, kBright}});
+  const auto lines = [&](const std::vector<std::filesystem::path>& runs, const std::string& output) {
+    PredictOptions o = options(film);
+    o.run = runs.front(), o.output = scene_.path(output);
+    o.further_runs.assign(runs.begin() + 1, runs.end());
+    predict(o);
+    return read_class_predictions(o.output).rows.at(0).time_line.windows;
+  };
+  const std::filesystem::path first = options(film).run;
+  const auto a = lines({first}, "a.json"), b = lines({other}, "b.json"), ab = lines({first, other}, "ab.json");
+  const auto ba = lines({other, first}, "ba.json");
+  ASSERT_EQ(ab.size(), a.size());
+  double apart = 0;
+  for (std::size_t w = 0; w < ab.size(); ++w)
+    for (std::size_t c = 0; c < 2; ++c) {
+      const double of_a = a[w].probabilities[c], of_b = b[w].probabilities[c];
+      EXPECT_NEAR(ab[w].probabilities[c], (of_a + of_b) / 2, 1e-6) << "as text";
+      apart = std::max(apart, std::abs(of_a - of_b));
+    }
+  EXPECT_GT(apart, 1e-3);
+  EXPECT_EQ(Scene::bytes_of(scene_.path("ab.json")), Scene::bytes_of(scene_.path("ba.json")));
 }
 
 }  // namespace

@@ -50,12 +50,15 @@ struct FilmScene : ClassScene {
         for (const bool bright : {false, true})
           film(std::string(part) + (bright ? "bright/" : "dark/") + std::to_string(i) + ".mkv",
                {{16, (bright ? kBright : kDark) + 5 * i}});
-    TrainOptions o{.work = data(), .run = path("run"), .steps = 60, .batch = 4, .resources = {.threads = 2}};
+    run_train(training("run", stride), progress);
+  }
+  TrainOptions training(const std::string& run, std::int64_t stride = 2) const {
+    TrainOptions o{.work = data(), .run = path(run), .steps = 60, .batch = 4, .resources = {.threads = 2}};
     o.spec = usual_spec(test::toy_classifier(3));
     o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.05;
     ClassTaskOptions& classes = o.task.of<ClassTaskOptions>();
     classes.clip_length = 4, classes.clip_stride = stride, classes.fit = "resize", classes.size = {16, 16};
-    run_train(o, progress);
+    return o;
   }
   PredictOptions options(const std::filesystem::path& input, const std::string& name = "found.json") const {
     return {.run = path("run"), .input = input, .output = path(name), .models = test::with_toys()};

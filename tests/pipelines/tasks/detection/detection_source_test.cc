@@ -170,6 +170,25 @@ TEST(DetectionSource, ObjectsThatACropLeavesLittleOfAreNotLearnt) {
   EXPECT_GT(learnt, 0);
 }
 
+TEST(DetectionSource, BoxSizesAreThoseOfTheSamples) {
+  const SourceScene scene("pictures_sizes");
+  const auto sizes = [&](const ImageSampling& sampling) { return scene.source(sampling).box_sizes(); };
+  const std::vector<Aspect> whole = sizes(plain());  // of 7 images, 2 boxes each
+  ASSERT_EQ(whole.size(), 14u);
+  EXPECT_EQ(whole[0].height, 12);
+  EXPECT_EQ(whole[1].width, 16);
+  ImageSampling doubled = plain(), random = plain();
+  doubled.augmentation.output_size = {128, 96};  // six images of 64 x 48
+  EXPECT_EQ(sizes(doubled)[0].height, 24);
+  random.augmentation.scale = {0.5, 2};
+  const std::vector<Aspect> three = sizes(random);
+  ASSERT_EQ(three.size(), 42u);
+  EXPECT_DOUBLE_EQ(three[1].height, 12) << "the middle of the factors";
+  EXPECT_DOUBLE_EQ(three[0].height * three[2].height, 144);
+  EXPECT_GT(three[2].width, 12);
+  EXPECT_LT(three[2].width, 24);
+}
+
 TEST(DetectionSource, NoImageIsAnError) {
   expect_error(ErrorKind::kNoCase, "{fold} all", [] { DetectionSource({}, {}, {}, retinanet_detector(kConfig), 0); });
 }

@@ -1,6 +1,11 @@
-// Training a detector: the loss falls, and images that cannot be used are left out alone.
+// Training a detector: the loss falls, images that cannot be used are left out alone, and anchors that are fitted to
+// the boxes of the data set stay those of the run.
 #include "io/files/config_file.h"
+#include "libcore/base/text.h"
+#include "libcore/detection/anchor_shapes.h"
 #include "pipelines/model_runs/checkpoint.h"
+#include "pipelines/model_runs/trained_run.h"
+#include "pipelines/tasks/detection/scores/predict_image.h"
 #include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
@@ -92,6 +97,67 @@ TEST(TrainRetinaNet, AUNetDoesNotTrainOnImages) {
   TrainOptions o = scene.options("run");
   o.spec = ModelSpec{};
   expect_error(ErrorKind::kInput, "voxshard prepare", [&] { run_train(o, scene.progress); });
+}
+
+TrainOptions fitted_options(const ImagesScene& scene, const std::string& run) {
+  TrainOptions o = scene.options(run);
+  o.spec.set("anchors", std::string(kFittedAnchors));
+  o.steps = 1;
+  return o;
+}
+
+std::string anchors_of(const std::filesystem::path& run) {
+  return read_json(run / "run.json").at("model").at("anchors").get<std::string>();
+}
+
+TEST(FittedAnchors, AreSaidStoredAndThoseOfTheTrainedDetector) {
+  ImagesScene scene("anchors_stored");
+  const TrainOptions o = fitted_options(scene, "run");
+  run_train(o, scene.progress);
+  const std::string text = anchors_of(o.run);
+  const std::vector<Aspect> shapes = shapes_from_text(text, 9);
+  EXPECT_LT(shapes.front().height, 3) << "boxes of 12 to 16 pixels, in cells of 8; anchors of the reference have 4";
+  EXPECT_THAT(joined(scene.progress.lines, "\n"), testing::HasSubstr("anchors of these shapes: a mean best IoU of 0."));
+  EXPECT_THAT(joined(scene.progress.lines, "\n"), testing::HasSubstr(text));
+  const TrainedRun trained = load_trained_run({.run = o.run});
+  EXPECT_EQ(shapes_text(detector_of(trained.spec).anchors.shapes), text);
+}
+
+TEST(FittedAnchors, TheReferencesHaveNoShapesAndAreSaidToo) {
+  ImagesScene scene("anchors_reference");
+  TrainOptions o = scene.options("run");
+  o.steps = 1;
+  run_train(o, scene.progress);
+  EXPECT_EQ(anchors_of(o.run), "reference");
+  EXPECT_THAT(joined(scene.progress.lines, "\n"), testing::HasSubstr("anchors: a mean best IoU of 0."));
+}
+
+TEST(FittedAnchors, AResumedRunKeepsThemWhenItsDataChange) {
+  ImagesScene scene("anchors_kept");
+  TrainOptions o = fitted_options(scene, "run");
+  detection_options(o).held_out.validate = false;
+  run_train(o, scene.progress);
+  const std::string before = anchors_of(o.run);
+  nlohmann::json json = read_json(scene.annotations());
+  for (auto& box : json.at("annotations")) box.at("bbox")[2] = 40;  // all are wider
+  std::ofstream(scene.annotations()) << json.dump();
+  TrainOptions anew = fitted_options(scene, "anew");
+  detection_options(anew).held_out.validate = false;
+  run_train(anew, scene.progress);
+  EXPECT_NE(anchors_of(anew.run), before) << "a run of its own fits them to what is there";
+  o.resume = o.accept_changes = true, o.steps = 2;
+  run_train(o, scene.progress);
+  EXPECT_EQ(anchors_of(o.run), before);
+}
+
+TEST(FittedAnchors, ShapesThatAreGivenAreTaken) {
+  ImagesScene scene("anchors_given");
+  TrainOptions o = scene.options("run");
+  const std::string text = "1x1,1.5x1.5,2x2,2x1,1x2,3x3,3x2,2x3,4x4";
+  o.spec.set("anchors", text);
+  o.steps = 1;
+  run_train(o, scene.progress);
+  EXPECT_EQ(anchors_of(o.run), text);
 }
 
 }  // namespace

@@ -1,0 +1,20 @@
+// How the data of a run were prepared, as its task parses it from the checkpoint.
+//
+//   const ClassPreparation p = preparation_of_run(run, class_preparation_from_json);
+#pragma once
+
+#include "pipelines/model_runs/trained_run.h"
+
+namespace voxshard {
+
+/// Returns parse(run.preparation). Errors: kCheckpoint, naming the file, where `parse` throws an Error.
+template <class Parse>
+auto preparation_of_run(const TrainedRun& run, Parse parse) {
+  try {
+    return parse(run.preparation);
+  } catch (const Error& e) {
+    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
+  }
+}
+
+}  // namespace voxshard

@@ -1,0 +1,34 @@
+// What the scores of a validation say, in words: classes that were missed, the worst and the best cases.
+//
+//   for (const std::string& line : missed_classes(run)) ...      // "Cord: dice 0.000 in 3 of 3 cases"
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipelines/report_page/run_data.h"
+
+namespace voxshard {
+
+/// A score below this is 0 as it is shown.
+inline constexpr double kMissedBelow = 0.0005;
+
+/// Returns a sentence for each class that the last validation missed: 0 in some case, or 0 over all where there are no
+/// cases, the most often missed first; and one for each class that nothing validates. None for a metric of which lower
+/// is better.
+std::vector<std::string> missed_classes(const RunData& run);
+
+/// In how many cases a class has a score, and in how many of them it is below kMissedBelow.
+struct ClassCases {
+  std::int64_t scored = 0, missed = 0;
+  const CaseData* worst = nullptr;  // null when no case has a score
+};
+ClassCases cases_of_class(const ValidationData& validation, std::size_t c, bool higher_is_better);
+
+/// Returns the cases, the worst mean first; those without a score are left out.
+std::vector<const CaseData*> worst_first(const ValidationData& validation, bool higher_is_better);
+
+/// "step 400, averaged weights".
+std::string title_of(const ValidationData& validation);
+
+}  // namespace voxshard

@@ -1,0 +1,128 @@
+#include "pipelines/tasks/segmentation/case_predictor.h"
+
+#include "io/datasets/hidden_paths.h"
+#include "pipelines/tasks/segmentation/dataset/case_memory.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_image.h"
+#include "pipelines/tasks/segmentation/dataset/source_case.h"
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "pipelines/tasks/segmentation/scores/class_probabilities.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+Shape extents_of(const VolumeInfo& info, const VolumeModel& model) {
+  return prediction_extents(prepared_geometry(info.geometry, model.plan).shape(), model.multiple);
+}
+
+}  // namespace
+
+/// A case as a model sees it.
+struct CasePredictor::PreparedCase {
+  Geometry original, grid;
+  std::optional<Box> crop;  // of nnU-Net's convention, the same for all channels
+  std::vector<Tensor> channels;
+};
+
+CasePredictor::CasePredictor(PredictionBatch& batch, bool keeps_probabilities)
+    : b_(batch), formats_(batch.options.formats), keeps_(keeps_probabilities) {
+  for (std::size_t model = 0; model < batch.models(); ++model) models_.push_back(volume_model_of(batch.run_of(model)));
+}
+
+PredictionTurn CasePredictor::turn_of(const Case& item, std::size_t i) const {
+  PredictionTurn turn{planned_extents(item, models_.front()), {i}};
+  for (std::size_t model = 1; model < models_.size(); ++model)
+    turn.further.push_back(planned_extents(item, models_[model]));
+  return turn;
+}
+
+std::int64_t CasePredictor::bytes_beside(std::size_t model) const {
+  return ceil_div(summed_classes(model) * dtype_bytes(DType::kF32), std::ssize(models_[model].plan.channels));
+}
+
+Shape CasePredictor::planned_extents(const Case& item, const VolumeModel& model) const {
+  Shape extents;
+  try {
+    for (const fs::path& image : item.images) {
+      const VolumeInfo info = read_volume_info(image, formats_);
+      if (!info.readable) return {};
+      static_cast<void>(
+          predicting_plan(info, image, model.plan, {.held = base_plan(b_.context.base_bytes())}, formats_.limits));
+      if (extents.axes() == 0) extents = extents_of(info, model);
+    }
+  } catch (const Error&) {
+    return {};
+  }
+  return extents;
+}
+
+ProcessPlan CasePredictor::plan_that_fits(const Case& item) const {
+  ProcessPlan plan;
+  for (const fs::path& path : item.images) {
+    const VolumeInfo info = read_volume_info(path, formats_);
+    if (!info.readable) return {};  // reading reports why
+    PredictionTurn turn{extents_of(info, models_.front()), {}};
+    for (std::size_t model = 1; model < models_.size(); ++model)
+      turn.further.push_back(extents_of(info, models_[model]));
+    if (&path == &item.images.front()) b_.require_planned(turn);
+    for (std::size_t model = 0; model < models_.size(); ++model)
+      plan = widest(plan, predicting_plan(info, path, models_[model].plan,
+                                          {.held = b_.planned().held,
+                                           .cores = b_.planned(model).cores(turn.extents_of(model)),
+                                           .sums = summed_classes(model),
+                                           .reads_again = averages(),
+                                           .keeps_sums = keeps_,
+                                           .other_processes = !b_.context.alone()},
+                                          formats_.limits));
+    if (!info.warning.empty()) b_.progress.warn("case " + item.id + ": " + info.warning);
+  }
+  return plan;
+}
+
+/// Reads and prepares the channels of a case. Each volume is released when the next one is made: the memory plan counts
+/// on that.
+CasePredictor::PreparedCase CasePredictor::prepared_case(const Case& item, const PreparePlan& plan) const {
+  PreparedCase found;
+  const auto read = [&](std::size_t c) {
+    Volume volume = read_image(item.images[c], formats_);
+    throw_if_stopped(b_.progress);
+    if (c == 0) found.original = volume.geometry;
+    require_same_channels(found.original, volume.geometry,
+                          shown_file(item, item.images[c], "channel " + std::to_string(c)));
+    return volume;
+  };
+  const auto nonzero = nonzero_of_channels(plan, read);
+  for (std::size_t c = 0; c < item.images.size(); ++c) {
+    PreparedImage prepared = prepare_image(read(c), plan.of_channel(c), nullptr, nonzero ? &*nonzero : nullptr);
+    found.grid = prepared.image.geometry, found.crop = prepared.crop;
+    found.channels.push_back(std::move(prepared.image.voxels));
+  }
+  return found;
+}
+
+PredictedVolume CasePredictor::predicted(const Case& item) {
+  PredictedVolume found;
+  for (std::size_t model = 0; model < models_.size(); ++model) {
+    const VolumeModel& own = models_[model];
+    PreparedCase prepared = prepared_case(item, own.plan);
+    if (model > 0 && !(same_geometry(prepared.original, found.original) && prepared.crop == found.crop))
+      throw Error(ErrorKind::kInput, "E_READ",
+                  "[predict] " + shown_file(item, item.images.front(), "image") +
+                      " changed while it was read for one run after another; predict again");
+    found.original = prepared.original, found.grid = prepared.grid, found.crop = prepared.crop;
+    VolumeVoxels image = voxels_of(prepared.channels, air_values(own.plan));
+    image.done = [&] { prepared.channels.clear(); };
+    found.times += b_.run_of(model).times;
+    if (sums())
+      add_probabilities(b_.session(model), image, own.multiple, b_.run_of(model).times, found.sums);
+    else
+      found.labels = predict_volume(b_.session(model), image, own.multiple);
+    b_.session(model).release();
+  }
+  if (sums()) found.labels = likeliest_labels(found.sums);
+  if (!keeps_) found.sums = {};
+  return found;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,59 @@
+// Predicts cases of volumes by the models of a batch: one alone, or several whose probabilities are averaged. Knows the
+// extents and the memory of a case from its headers, reads it, and gives what was predicted on the prepared grid.
+//
+//   CasePredictor predictor(batch, keeps_probabilities);
+//   turns.push_back(predictor.turn_of(item, i));
+//   batch.takes(predictor.plan_that_fits(item));
+//   PredictedVolume found = predictor.predicted(item);
+#pragma once
+
+#include "io/datasets/dataset.h"
+#include "pipelines/engine/prediction.h"
+#include "pipelines/tasks/segmentation/volume_model.h"
+
+namespace voxshard {
+
+/// What was predicted of a case, on the prepared grid.
+struct PredictedVolume {
+  Geometry original, grid;  // of the files, and the prepared one
+  std::optional<Box> crop;  // of nnU-Net's convention
+  Tensor labels;            // (D, H, W) i32
+  Tensor sums;              // (D, H, W, C) f32 of probabilities over the models; only where they are kept
+  std::int64_t times = 0;   // models that were added, each as often as it was given
+};
+
+class CasePredictor {
+ public:
+  /// `keeps_probabilities`: predicted() gives them. Errors: kCheckpoint.
+  CasePredictor(PredictionBatch& batch, bool keeps_probabilities);
+
+  /// What the models say of volumes; what decides the grid of the label maps is the same for all.
+  const VolumeModel& first() const { return models_.front(); }
+  bool averages() const { return models_.size() > 1; }
+
+  /// Returns the turn of case `i` from the headers; without extents for a case that cannot be read or is too large.
+  PredictionTurn turn_of(const Case& item, std::size_t i) const;
+  /// As Prediction::bytes_beside().
+  std::int64_t bytes_beside(std::size_t model) const;
+  /// Returns the memory plan of a case from its headers. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
+  ProcessPlan plan_that_fits(const Case& item) const;
+  /// Predicts a case by all models. Each core set is released as soon as it is not needed, and the image is read anew
+  /// for each model, which normalises it in its own way: the memory plan counts on that. Errors: kInput; as
+  /// predict_volume(); Stopped.
+  PredictedVolume predicted(const Case& item);
+
+ private:
+  struct PreparedCase;
+  PreparedCase prepared_case(const Case& item, const PreparePlan& plan) const;
+  Shape planned_extents(const Case& item, const VolumeModel& model) const;
+  bool sums() const { return averages() || keeps_; }
+  /// Returns the number of classes whose probabilities are summed beside a model; 0: its labels alone are taken.
+  std::int64_t summed_classes(std::size_t model) const { return sums() ? models_[model].classes : 0; }
+
+  PredictionBatch& b_;
+  const VolumeFormats& formats_;
+  bool keeps_;
+  std::vector<VolumeModel> models_;
+};
+
+}  // namespace voxshard

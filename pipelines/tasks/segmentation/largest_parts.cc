@@ -1,0 +1,39 @@
+#include "pipelines/tasks/segmentation/largest_parts.h"
+
+#include <algorithm>
+
+#include "io/files/file_name.h"
+#include "io/volume/largest_component.h"
+#include "libcore/base/error.h"
+#include "libcore/base/text.h"
+#include "pipelines/settings/word_list.h"
+
+namespace voxshard {
+
+LargestParts::LargestParts(const std::string& largest, const std::vector<std::string>& classes)
+    : classes_(classes), chosen_(classes.size(), largest == "all") {
+  if (!chosen_.empty()) chosen_[0] = 0;
+  if (largest != "all" && largest != "none")
+    for (const std::string& name : split_words(largest, ',')) {
+      const auto found = std::find(classes_.begin(), classes_.end(), name);
+      if (found == classes_.end() || found == classes_.begin())
+        throw Error(ErrorKind::kUsage, "[predict] {largest} names \"" + shown_name(name) +
+                                           "\", which is no class of the run; expected none, all, or of " +
+                                           joined(std::vector(classes_.begin() + 1, classes_.end()), ","));
+      chosen_[static_cast<std::size_t>(found - classes_.begin())] = 1;
+    }
+  any_ = std::ranges::find(chosen_, 1) != chosen_.end();
+}
+
+std::string LargestParts::keep(Tensor& labels, std::int64_t left_bytes) const {
+  if (!any_) return "";
+  const std::vector<std::int64_t> removed = keep_largest_components(labels, chosen_, left_bytes);
+  std::string text;
+  for (std::size_t c = 0; c < removed.size(); ++c)
+    if (removed[c] > 0)
+      text += (text.empty() ? "voxels outside of the largest part removed: " : ", ") + std::to_string(removed[c]) +
+              " of " + shown_name(classes_[c]);
+  return text;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,45 @@
+// The page of a run as a user gets it: train writes it, report writes it again and compares runs, and replaces nothing
+// but a page.
+#include <filesystem>
+
+#include "tests/cli/trained_cli.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+
+class ReportCli : public TrainedCli {};
+
+TEST_F(ReportCli, WritesThePageOfARunAgain) {
+  const std::string page = run() + "/report.html", of_train = file_text(page);
+  EXPECT_THAT(of_train, HasSubstr("<!DOCTYPE html>"));
+  std::filesystem::remove(page);
+  const CommandResult r = run_voxshard("report " + run() + " --json");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.json().at("runs").at(0).at("steps"), 2);
+  EXPECT_EQ(file_text(page), of_train) << "the files say the same";
+  EXPECT_THAT(run_voxshard("report " + run()).out, HasSubstr("written: " + page));
+}
+
+TEST_F(ReportCli, ComparesSeveralRunsInAFileOfTheirOwn) {
+  const Folder folder("compared");
+  expect_refusal("report " + run() + " " + run(), 2, "usage", "say where it goes with -o");
+  const std::string page = folder / "both.html";
+  EXPECT_EQ(run_voxshard("report " + run() + " " + run() + " -o " + page).exit_code, 0);
+  EXPECT_THAT(file_text(page), HasSubstr("2 runs compared"));
+  EXPECT_EQ(run_voxshard("report " + run() + " -o " + page).exit_code, 0) << "a page replaces a page";
+}
+
+TEST_F(ReportCli, ReplacesNothingButAPageAndRefusesWhatIsNoRun) {
+  const Folder folder("refused");
+  folder.write("mine.html", "<!DOCTYPE html><p>mine");
+  expect_refusal("report " + run() + " -o " + (folder / "mine.html"), 6, "output", "is not a report of voxshard");
+  EXPECT_EQ(file_text(folder / "mine.html"), "<!DOCTYPE html><p>mine");
+  expect_refusal("report " + run() + " -o " + (folder / "page.txt"), 2, "usage", "ends in .html");
+  expect_refusal("report " + work() + " -o " + (folder / "page.html"), 3, "input", "holds no run of train");
+  EXPECT_FALSE(std::filesystem::exists(folder / "page.html"));
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,91 @@
+// The examples for systemd and cron: three nights over a growing inbox, of which the second is killed, and the inbox
+// that is watched. The commands are those of the files in data/examples/nightly.
+#include <regex>
+
+#include "tests/cli/process.h"
+#include "tests/cli/trained_cli.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class NightsCli : public TrainedCli {
+ protected:
+  NightsCli() { fs::create_directories(inbox()); }
+  std::string inbox() const { return scene_ / "inbox"; }
+  std::string output() const { return scene_ / "out"; }
+  /// Puts an image of the demo into the inbox, under another name.
+  void arrive(int image, const std::string& name) const {
+    const std::string part = image < 2 ? "/imagesTr" : "/imagesTs";
+    fs::copy_file(data() + part + "/phantom_00" + std::to_string(image) + "_0000.nii.gz",
+                  inbox() + "/" + name + ".nii.gz", fs::copy_options::overwrite_existing);
+  }
+  std::string file(const std::string& name) const { return file_text(output() + "/" + name + ".nii.gz"); }
+  /// Returns the shell command of a unit or of the cron line, with the folders of this test.
+  std::string command(const std::string& example, const std::regex& line) const {
+    const std::string text = file_text(std::string(VOXSHARD_SOURCE_DIR) + "/data/examples/nightly/" + example);
+    std::smatch found;
+    EXPECT_TRUE(std::regex_search(text, found, line)) << example;
+    std::string words = std::regex_replace(found[1].str(), std::regex("\\. /etc/voxshard/predict.env; "), "");
+    words = std::regex_replace(words, std::regex("\\bvoxshard predict"), VOXSHARD_BINARY " predict");
+    return "RUN=" + run() + " INBOX=" + inbox() + " OUTPUT=" + output() + " DONE=" + (scene_ / "done") +
+           " REPORT=" + (scene_ / "night.json") + " sh -c '" + words + "'";
+  }
+  std::string night() const { return command("voxshard-predict.service", std::regex("ExecStart=/bin/sh -c '(.*)'")); }
+  json report() const { return json::parse(file_text(scene_ / "night.json")); }
+
+  Folder scene_{"nights"};
+};
+
+TEST_F(NightsCli, TheThirdPredictsWhatIsNewAloneAfterTheSecondWasKilled) {
+  arrive(0, "a"), arrive(1, "b");
+  ASSERT_EQ(std::system(night().c_str()), 0);
+  EXPECT_EQ(report().at("cases").size(), 2U);
+  EXPECT_EQ(report().at("kept"), 0);
+  const std::string first_a = file("a"), first_b = file("b");
+
+  arrive(2, "c"), arrive(0, "d"), arrive(1, "e");
+  {
+    Process second("predict " + run() + " " + inbox() + " -o " + output());
+    ASSERT_TRUE(second.read_until("predict 0/5"));
+    second.send(SIGKILL);
+    second.wait();
+  }
+  arrive(2, "b");  // another image under the name of one that was predicted
+  const std::string cron = command("crontab", std::regex("\n30 1 \\* \\* \\* (.*)\n"));
+  ASSERT_EQ(std::system(cron.c_str()), 0);
+  const json third = report();
+  EXPECT_EQ(third.at("cases").size(), 5U);
+  EXPECT_GE(third.at("kept"), 1) << "a, whatever the killed night made";
+  EXPECT_LE(third.at("kept"), 4);
+  EXPECT_TRUE(file("a") == first_a);
+  EXPECT_FALSE(file("b") == first_b) << "of another image now";
+  EXPECT_TRUE(file("b") == file("c")) << "which is that of c";
+  EXPECT_TRUE(file("d") == file("a"));
+  EXPECT_TRUE(file("e") == first_b);
+  EXPECT_FALSE(has_temporary_files(output()));
+  ASSERT_EQ(std::system(night().c_str()), 0);
+  EXPECT_EQ(report().at("kept"), 5);
+}
+
+TEST_F(NightsCli, AWatchedInboxIsWorkedThroughUntilTheServiceStops) {
+  arrive(0, "a");
+  std::string watch = command("voxshard-watch.service", std::regex("ExecStart=/bin/sh -c '(.*)'"));
+  watch = std::regex_replace(watch, std::regex("--quiet-for 60"), "--quiet-for 0");
+  watch = std::regex_replace(watch, std::regex(" --quiet'$"), "'");  // the test waits for its lines
+  Process service("", 0, "env " + watch);
+  ASSERT_TRUE(service.read_until("predict 1/1"));
+  arrive(1, "b");
+  ASSERT_TRUE(service.read_until("predict 2/2"));
+  service.send(SIGTERM);
+  const CommandResult ended = service.wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(fs::is_empty(inbox()));
+  EXPECT_FALSE(file("a").empty());
+  EXPECT_FALSE(file("b").empty());
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,53 @@
+// {largest} names classes; predictions keep the largest part of these alone, and later calls know it.
+#include "pipelines/tasks/segmentation/largest_parts.h"
+
+#include <numeric>
+
+#include "io/volume/largest_component.h"
+#include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+TEST(LargestParts, NamesChooseClasses) {
+  const std::vector<std::string> classes = {"background", "liver", "spleen"};
+  const auto kept = [&](const std::string& largest) {
+    Tensor labels(DType::kI32, {1, 1, 10});
+    const int values[] = {1, 1, 0, 1, 0, 2, 0, 2, 2, 0};
+    std::copy_n(values, 10, labels.as<std::int32_t>());
+    LargestParts(largest, classes).keep(labels, 0);
+    return std::vector<int>(labels.as<std::int32_t>(), labels.as<std::int32_t>() + 10);
+  };
+  EXPECT_EQ(kept("none"), (std::vector{1, 1, 0, 1, 0, 2, 0, 2, 2, 0}));
+  EXPECT_EQ(kept("liver"), (std::vector{1, 1, 0, 0, 0, 2, 0, 2, 2, 0}));
+  EXPECT_EQ(kept("spleen,liver"), kept("all"));
+  EXPECT_EQ(kept("all"), (std::vector{1, 1, 0, 0, 0, 0, 0, 2, 2, 0}));
+  for (const char* name : {"kidney", "background", "", "liver,,spleen"})
+    expect_error(ErrorKind::kUsage, "no class of the run; expected none, all, or of liver,spleen",
+                 [&] { LargestParts(name, classes); });
+}
+
+TEST(LargestParts, APredictionKeepsThemAndOneWithoutIsMadeAnew) {
+  TrainingScene scene("largest");
+  TrainOptions o = scene.options("run");
+  o.steps = 2;  // so that classes lie in many parts
+  run_train(o, scene.progress);
+  PredictOptions predict{.run = scene.path("run"), .input = scene.data() / "imagesTs", .output = scene.path("all")};
+  const std::filesystem::path file = run_predict(predict, scene.progress).cases.at(0).file;
+  Volume expected = read_label(file);
+  const auto removed = keep_largest_components(expected.voxels, {0, 1, 1, 1, 1});
+  ASSERT_GT(std::accumulate(removed.begin(), removed.end(), std::int64_t{0}), 0) << "nothing to remove: no test";
+  predict.output = scene.path("largest");
+  predict.task.of<VolumeReading>().largest = "all";
+  const PredictReport report = run_predict(predict, scene.progress);
+  const Volume found = read_label(report.cases.at(0).file);
+  EXPECT_TRUE(compare(found.voxels.view(), expected.voxels.view()).bit_equal);
+  EXPECT_EQ(run_predict(predict, scene.progress).kept, 1);
+  predict.task.of<VolumeReading>().largest = "none";
+  EXPECT_EQ(run_predict(predict, scene.progress).kept, 0);
+}
+
+}  // namespace
+}  // namespace voxshard
