@@ -31,6 +31,26 @@ DicomFrame classic_frame(const DicomValues& v) {
           .intercept = v.number(DCM_RescaleIntercept)};
 }
 
+constexpr std::string_view kEnhancedPet = "1.2.840.10008.5.1.4.1.1.130";
+constexpr std::string_view kSuvByWeight = "g/ml{SUVbw}";
+
+/// Returns the mapping into SUV by body weight, else into Bq/ml, else the first; none where there is no linear one.
+std::optional<RealWorldValues> read_real_world_values(const DicomValues& groups) {
+  std::optional<RealWorldValues> best;
+  const auto rank = [](const std::string& unit) { return unit == kSuvByWeight ? 2 : unit == "Bq/ml" ? 1 : 0; };
+  groups.in_each_item(DCM_RealWorldValueMappingSequence, [&](const DicomValues& v) {
+    const auto slope = v.number(DCM_RealWorldValueSlope), intercept = v.number(DCM_RealWorldValueIntercept);
+    if (!slope || !intercept) return true;
+    RealWorldValues one{.slope = *slope, .intercept = *intercept};
+    v.in_first_item(DCM_MeasurementUnitsCodeSequence,
+                    [&](const DicomValues& unit) { one.unit = unit.text(DCM_CodeValue); });
+    if (one.unit == "Bq/mL") one.unit = "Bq/ml";
+    if (!best || rank(one.unit) > rank(best->unit)) best = std::move(one);
+    return true;
+  });
+  return best;
+}
+
 /// Reads the same attributes from the functional groups of an enhanced file, shared ones or those of a frame (DICOM
 /// PS3.3 C.7.6.16): each group is a sequence of one item.
 void read_groups(const DicomValues& groups, DicomFrame& frame, DicomHeader& h) {
@@ -51,6 +71,7 @@ void read_groups(const DicomValues& groups, DicomFrame& frame, DicomHeader& h) {
     keep(frame.slope, v.number(DCM_RescaleSlope));
     keep(frame.intercept, v.number(DCM_RescaleIntercept));
   });
+  if (h.sop_class == kEnhancedPet) keep(frame.values, read_real_world_values(groups));
 }
 
 std::vector<DicomFrame> read_frames(const DicomValues& v, DicomHeader& h) {
@@ -74,29 +95,56 @@ std::vector<DicomFrame> read_frames(const DicomValues& v, DicomHeader& h) {
   return frames;
 }
 
-/// Returns what the header of a PET says about its values (DICOM PS3.3 C.8.9.1 and C.8.9.2, and elements of two
-/// makers).
-PetHeader read_pet(const DicomValues& v) {
+/// Reads what was given to the patient.
+///   bq_per_unit  of the dose: classic files have Bq, enhanced ones MBq
+void read_dose(const DicomValues& v, double bq_per_unit, PetHeader& pet) {
   constexpr double kMostBq = 1e13;
-  PetHeader pet{.units = v.text(DCM_Units),
-                .suv_type = v.text(DCM_SUVType),
-                .decay_correction = v.text(DCM_DecayCorrection),
-                .corrections = v.text(DCM_CorrectedImage),
-                .weight_kg = v.number(DCM_PatientWeight),
-                .series_s = seconds_of(v.text(DCM_SeriesDate), v.text(DCM_SeriesTime)),
-                .acquisition_s = seconds_of(v.text(DCM_AcquisitionDate), v.text(DCM_AcquisitionTime))};
+  pet.weight_kg = v.number(DCM_PatientWeight);
   v.in_first_item(DCM_RadiopharmaceuticalInformationSequence, [&](const DicomValues& given) {
     pet.dose_bq = given.number(DCM_RadionuclideTotalDose, kMostBq);
+    if (pet.dose_bq) *pet.dose_bq *= bq_per_unit;
     pet.half_life_s = given.number(DCM_RadionuclideHalfLife);
     pet.injected_s = seconds_of_date_time(given.text(DCM_RadiopharmaceuticalStartDateTime));
     pet.injected_of_day_s = seconds_of_day(given.text(DCM_RadiopharmaceuticalStartTime));
   });
+}
+
+/// Returns what the header of a PET says about its values (DICOM PS3.3 C.8.9.1 and C.8.9.2, and elements of two
+/// makers).
+PetHeader read_pet(const DicomValues& v) {
+  PetHeader pet{.units = v.text(DCM_Units),
+                .suv_type = v.text(DCM_SUVType),
+                .decay_correction = v.text(DCM_DecayCorrection),
+                .corrections = v.text(DCM_CorrectedImage),
+                .series_s = seconds_of(v.text(DCM_SeriesDate), v.text(DCM_SeriesTime)),
+                .acquisition_s = seconds_of(v.text(DCM_AcquisitionDate), v.text(DCM_AcquisitionTime))};
+  read_dose(v, 1, pet);
   if (v.text(DcmTagKey(0x0009, 0x0010)) == "GEMS_PETD_01")
     pet.private_scan_s = seconds_of_date_time(v.text(DcmTagKey(0x0009, 0x100d)));
   if (v.text(DcmTagKey(0x7053, 0x0010)) == "Philips PET Private Group") {
     pet.private_suv = v.number(DcmTagKey(0x7053, 0x1000));
     pet.private_bqml = v.number(DcmTagKey(0x7053, 0x1009));
   }
+  return pet;
+}
+
+/// Gives the frames of an enhanced PET the factors of their unit, and returns what a classic header would say (DICOM
+/// PS3.3 C.8.22): values are corrected for decay to a stated time, which need not be the scan's.
+PetHeader read_enhanced_pet(const DicomValues& v, std::vector<DicomFrame>& frames) {
+  constexpr double kBqPerMbq = 1e6;
+  const bool decay = v.text(DCM_DecayCorrected) == "YES";
+  PetHeader pet{.decay_correction = decay ? "START" : "NONE",
+                .corrections =
+                    std::string(decay ? "DECY" : "") + "\\" + (v.text(DCM_AttenuationCorrected) == "YES" ? "ATTN" : ""),
+                .series_s = seconds_of_date_time(v.text(DCM_DecayCorrectionDateTime))};
+  read_dose(v, kBqPerMbq, pet);
+  for (DicomFrame& frame : frames)
+    if (frame.values) frame.slope = frame.values->slope, frame.intercept = frame.values->intercept;
+  const auto unit = [](const DicomFrame& frame) { return frame.values ? frame.values->unit : std::string(); };
+  const std::string first = unit(frames.front());
+  if (!std::ranges::all_of(frames, [&](const DicomFrame& frame) { return unit(frame) == first; })) return pet;
+  if (first == "Bq/ml") pet.units = "BQML";
+  if (first.starts_with("g/ml")) pet.units = "GML", pet.suv_type = first == kSuvByWeight ? "BW" : first;
   return pet;
 }
 
@@ -163,7 +211,10 @@ DicomHeader read_dicom_header(const fs::path& path) {
   h.file_bytes = static_cast<std::int64_t>(fs::file_size(path, error));
   h.frames = read_frames(v, h);
   read_segments(v, h);
-  if (h.modality == "PT") h.pet = read_pet(v);
+  if (h.sop_class == kEnhancedPet)
+    h.pet = read_enhanced_pet(v, h.frames);
+  else if (h.modality == "PT")
+    h.pet = read_pet(v);
   return h;
 }
 

@@ -21,6 +21,12 @@
 
 namespace voxshard {
 
+/// How the stored values of an enhanced PET become numbers with a unit (0040,9096).
+struct RealWorldValues {
+  double slope = 1, intercept = 0;
+  std::string unit;  // UCUM: "Bq/ml", "g/ml{SUVbw}"
+};
+
 /// One slice of a file. A classic file has one; an enhanced file has one for each frame.
 struct DicomFrame {
   std::optional<std::array<double, 3>> position;     // centre of the first voxel, mm, LPS (0020,0032)
@@ -28,6 +34,7 @@ struct DicomFrame {
   std::optional<std::array<double, 2>> spacing;      // mm between rows, mm between columns (0028,0030)
   std::optional<double> slope, intercept;            // of stored values to HU (0028,1053), (0028,1052)
   int segment = 0;                                   // of a segmentation: the number of its segment; 0: none
+  std::optional<RealWorldValues> values;             // of an enhanced PET; they come before slope and intercept
 };
 
 /// A class of a DICOM segmentation.
