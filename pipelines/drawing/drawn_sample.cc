@@ -86,12 +86,12 @@ Tensor DrawnSample::view(const SamplePlane& plane, const Dims& padded, const Dim
   return view;
 }
 
-DrawnSample read_drawn_sample(const std::filesystem::path& file, int spatial_axes) {
+DrawnSample read_drawn_sample(const std::filesystem::path& file, int spatial_axes, const VolumeFormats& formats) {
   std::error_code error;
   std::string name = file.filename().string();
   if (is_volume_address(file)) name = volume_stem(file).value_or(name);
   if (std::filesystem::is_directory(file, error)) name = "series";  // folders of scans are named after patients
-  if (spatial_axes == 3) return {name, reorient(read_image(file), "LPS").voxels};
+  if (spatial_axes == 3) return {name, reorient(read_image(file, formats), "LPS").voxels};
   return {name, ImageReader().read(file)};
 }
 

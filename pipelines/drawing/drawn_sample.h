@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "io/volume/volume.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {
@@ -41,7 +42,8 @@ class DrawnSample {
 
 /// Reads a volume, reoriented to LPS as in training, for three spatial axes; an image or a frame of a video
 /// ("clip.mp4#frame=17") for two. Errors: kInput as read_image and ImageReader.
-DrawnSample read_drawn_sample(const std::filesystem::path& file, int spatial_axes);
+DrawnSample read_drawn_sample(const std::filesystem::path& file, int spatial_axes,
+                              const VolumeFormats& formats = volume_formats());
 
 /// Returns the first phantom of `voxshard demo`, a CT or an image.
 DrawnSample phantom_sample(int spatial_axes);

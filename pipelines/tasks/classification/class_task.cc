@@ -17,6 +17,7 @@
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_validation.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
+#include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -99,7 +100,7 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
   p.reading.clip_stride = o.clip_stride.value_or(p.reading.clip_stride);
   const bool volumes = items == ItemKind::kVolume;
   const Dims asked = size_of_samples(o, spec, p.reading);
-  p.reading.formats = formats_within(p.reading.formats, o.volume_limits);
+  p.reading.formats = formats_within(with_irregular(p.reading.formats, o.irregular), o.volume_limits);
   const Dims own = spec.model->size != nullptr ? spec.model->size(spec.config) : Dims();
   if (!o.size.empty() && !own.empty() && o.size != own)
     throw Error(ErrorKind::kUsage, "[train] a " + spec.model_name() + " of these settings has the size " +
@@ -239,7 +240,7 @@ class ClassTask : public TrainingTask {
     const ClassParts parts = find_class_parts(data, o_.kinds);
     HeldOut held{.data = parts.test && parts.val && !parts.whole ? parts.val->path : data};
     auto& own = held.task.of<ClassPredictionOptions>();
-    own.most_pixels = o_.most_pixels, own.volume_limits = o_.volume_limits;
+    own.most_pixels = o_.most_pixels, own.volume_limits = o_.volume_limits, own.irregular = o_.irregular;
     return held;
   }
 

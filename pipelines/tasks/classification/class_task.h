@@ -26,6 +26,7 @@ struct ClassTaskOptions {
   std::optional<std::int64_t> pad_multiple;              // none: 1 when all items have one size, else 32, for volumes 8
   std::int64_t most_pixels = kMostPixels;
   VolumeLimits volume_limits = {};
+  IrregularSlices irregular = IrregularSlices::kReject;  // of volumes
   std::uint64_t seed = 0;
   int threads = 1;                // for checking the items before training
   std::int64_t memory_bytes = 0;  // for this check; 0: no limit

@@ -9,6 +9,7 @@
 #include "pipelines/tasks/classification/evaluate_items.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
+#include "pipelines/tasks/irregular_slices.h"
 
 namespace voxshard {
 namespace {
@@ -74,7 +75,8 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
        .group = own,
        .value = &o.normalise,
        .choices = {"dataset", "none"}},
-      {"window", "LOW,HIGH in HU of volumes: these become 0 and 1", own, &o.window_hu, {{-32768, 65535}}}};
+      {"window", "LOW,HIGH in HU of volumes: these become 0 and 1", own, &o.window_hu, {{-32768, 65535}}},
+      irregular_setting(o.irregular, own)};
 }
 
 std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
@@ -92,7 +94,8 @@ std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
            "Pixels of a picture or frame; what has more is left out with E_SIZE",
            "Limits",
            &o.most_pixels,
-           {{1, 0x1p31}}}};
+           {{1, 0x1p31}}},
+          irregular_setting(o.irregular)};
 }
 
 /// Sets the baseline. Errors: kUsage for a baseline that only label maps have.
@@ -160,6 +163,7 @@ class ClassificationRow : public Task {
          .help = "intensity: a logistic model on the mean of each channel, fitted on the training part; default: none",
          .value = [&o](const std::string& text) { set_baseline(o, text); },
          .choices = {"none", "threshold", "intensity"}},
+        irregular_setting(o.irregular),
         {"png", "Picture to write: confusion and calibration of the classes", "", &o.png}};
   }
 
@@ -223,6 +227,7 @@ class ClassificationRow : public Task {
     EvaluateClassesOptions o = options.task.of<EvaluateClassesOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
     o.threads = context.threads(), o.seen = options.seen, o.kinds = kinds_, o.metrics = metrics_;
+    o.formats = with_irregular(o.formats, o.irregular);
     o.formats.limits.memory_bytes = context.left_bytes();
     o.further = options.further;
     ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references, kinds_);
@@ -243,10 +248,12 @@ class ClassificationRow : public Task {
 
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
     const auto& own = options.task.of<EvaluateClassesOptions>();
-    EvaluateItemsOptions o{
-        .data = options.references, .most_pixels = own.most_pixels, .formats = own.formats, .kinds = kinds_};
+    EvaluateItemsOptions o{.data = options.references,
+                           .most_pixels = own.most_pixels,
+                           .formats = with_irregular(own.formats, own.irregular),
+                           .kinds = kinds_};
     o.formats.limits.memory_bytes = context.left_bytes();
-    require_settings_of_run(options, {"most-pixels"}, "classes");
+    require_settings_of_run(options, {"most-pixels", "irregular-slices"}, "classes");
     const auto evaluation = evaluate_items(o, run, context);
     return report_run_scores(options, std::move(run), context, *evaluation);
   }

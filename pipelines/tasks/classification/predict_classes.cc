@@ -17,6 +17,7 @@
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
+#include "pipelines/tasks/irregular_slices.h"
 
 namespace voxshard {
 namespace {
@@ -92,7 +93,7 @@ class ItemPrediction : public Prediction {
                  const std::vector<ClassPreparation>& preparations)
       : b_(batch), o_(batch.options), preparations_(preparations), preparation_(preparations_.front()) {
     reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats, .kinds = own.kinds};
-    reading_.formats = formats_within(reading_.formats, own.volume_limits);
+    reading_.formats = formats_within(with_irregular(reading_.formats, own.irregular), own.volume_limits);
     set_ = find_items(o_.input, reading_, labelled_);
     if (!labelled_ && labelled_parts(o_.input, own.kinds).any())
       b_.progress.warn(o_.input.string() +

@@ -8,6 +8,7 @@
 #include "io/files/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/header_info.h"
+#include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/segmentation/checks/check_dataset.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/dataset_info.h"
@@ -50,15 +51,17 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
   return settings;
 }
 
-/// What check reads: where the cases come from, and limits.
+/// What check reads: where the cases come from, and how.
 struct CheckReading {
   DatasetSource source;
   VolumeLimits limits;
+  IrregularSlices irregular = IrregularSlices::kReject;
 };
 
 std::vector<Setting> check_settings(CheckReading& o) {
   std::vector<Setting> settings = source_settings(o.source);
   for (Setting& setting : limit_settings(o.limits)) settings.push_back(std::move(setting));
+  settings.push_back(irregular_setting(o.irregular));
   return settings;
 }
 
@@ -183,13 +186,15 @@ class Segmentation : public Task {
         .dataset = request.dataset, .deep = request.deep, .output = request.output, .csv = request.csv};
     const auto& reading = request.task.of<CheckReading>();
     o.source = reading.source, o.source.folder = request.dataset;
-    o.formats = formats_within(o.formats, reading.limits, context.left_bytes());
+    o.formats = formats_within(with_irregular(o.formats, reading.irregular), reading.limits, context.left_bytes());
     const CheckReport report = check_dataset(o, context);
     TaskReport result{
         .json = to_json(report), .text = to_text(report), .partial = !report.findings.empty(), .memory = report.memory};
     if (!o.deep) {
       result.next = words_of(o.source);
       result.next.insert(result.next.begin(), "check"), result.next.emplace_back("{deep}");
+      if (reading.irregular != IrregularSlices::kReject)
+        result.next.insert(result.next.end(), {"{irregular-slices}", "resample"});
     }
     return result;
   }
@@ -206,7 +211,7 @@ class Segmentation : public Task {
     PrepareOptions o = request.task.of<PrepareOptions>();
     o.dataset = request.dataset, o.work = request.work;
     o.seed = request.seed, o.resume = request.resume;
-    if (o.irregular != IrregularSlices::kReject) o.formats.rows = volume_formats_with(o.irregular).rows;
+    o.formats = with_irregular(o.formats, o.irregular);
     const auto& given = request.task.given;
     const bool oriented =
         std::any_of(given.begin(), given.end(), [](const GivenSetting& one) { return one.name == "orientation"; });
@@ -235,8 +240,7 @@ class Segmentation : public Task {
   PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
     PredictOptions o = options;
     const auto& reading = options.task.of<VolumeReading>();
-    if (reading.irregular != IrregularSlices::kReject) o.formats = volume_formats_with(reading.irregular);
-    o.formats = formats_within(o.formats, reading.limits, context.budget_bytes());
+    o.formats = formats_within(with_irregular(o.formats, reading.irregular), reading.limits, context.budget_bytes());
     return predict_volumes(o, std::move(run), context);
   }
 
@@ -251,7 +255,7 @@ class Segmentation : public Task {
     o.summary = options.summary, o.seen = options.seen, o.further = options.further;
     o.metrics = metrics_;
     warn_of_settings_of_surfaces(options, chosen_metrics(o.metric_keys, metrics_), context.progress());
-    if (o.irregular != IrregularSlices::kReject) o.formats = volume_formats_with(o.irregular);
+    o.formats = with_irregular(o.formats, o.irregular);
     o.formats.limits.memory_bytes = context.left_bytes();
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{

@@ -1,5 +1,7 @@
 #include "pipelines/tasks/segmentation/volume_reading.h"
 
+#include "pipelines/tasks/irregular_slices.h"
+
 namespace voxshard {
 
 std::vector<Setting> limit_settings(VolumeLimits& limits) {
@@ -14,16 +16,6 @@ std::vector<Setting> limit_settings(VolumeLimits& limits) {
            group,
            &limits.most_inflation,
            {{1, 1e6}}}};
-}
-
-Setting irregular_setting(IrregularSlices& irregular) {
-  return {
-      .name = "irregular-slices",
-      .help =
-          "Slices of a DICOM series that are missing, unevenly spaced or tilted, and sheared axes of a file: reject, "
-          "which lists it with the numbers, or resample, on an upright regular grid",
-      .value = named(irregular, {"reject", "resample"}),
-      .choices = {"reject", "resample"}};
 }
 
 std::vector<Setting> prediction_settings(VolumeReading& o) {

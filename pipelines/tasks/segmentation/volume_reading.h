@@ -26,8 +26,6 @@ struct VolumeReading {
 
 /// Returns the settings of the limits, the same for check, prepare and predict.
 std::vector<Setting> limit_settings(VolumeLimits& limits);
-/// Returns the setting that says what becomes of irregular slices and sheared axes.
-Setting irregular_setting(IrregularSlices& irregular);
 std::vector<Setting> prediction_settings(VolumeReading& reading);
 
 /// Returns the formats within these limits and that memory, which may be 0: no limit.

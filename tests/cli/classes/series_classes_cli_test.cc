@@ -52,5 +52,38 @@ TEST(SeriesClassesCli, AreTrainedPredictedAndScored) {
     for (const char* planted : {"PLANTED", "1.2.840.4711"}) EXPECT_THAT(text, Not(HasSubstr(planted)));
 }
 
+TEST(SeriesClassesCli, ThatAreIrregularAreLeftOutOrResampled) {
+  const Folder folder("series_classes");
+  int number = 0;
+  for (const char* part : {"train", "test"})
+    for (const char* of_class : {"thick", "thin"})
+      for (const char* person : {"A", "B"}) {
+        const std::string uid = "1.2.840.4711." + std::to_string(++number);
+        const fs::path series = fs::path(folder / "scans") / part / of_class / person;
+        write_series(series, {.study = uid, .series = uid + ".4", .frame = uid + ".9", .side = 16, .slices = 8});
+      }
+  for (const char* part : {"train", "test"})
+    for (const char* of_class : {"thick", "thin"}) {
+      const fs::path series = fs::path(folder / "scans") / part / of_class / "B";
+      std::set<fs::path> slices(fs::directory_iterator(series), {});
+      fs::remove(*std::next(slices.begin(), 3));
+    }
+  const std::string scans = folder / "scans", run = folder / "run", resample = " --irregular-slices resample",
+                    train = "train " + scans + " -o " + run +
+                            " --model resnet3d18 --base-filters 2 --steps 1 --precision f32";
+  run_voxshard(train);
+  EXPECT_THAT(file_text(run + "/quarantine.csv"), HasSubstr("E_GAP"));
+  fs::remove_all(run);
+  const CommandResult trained = run_voxshard(train + resample);
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(file_text(run + "/quarantine.csv"), Not(HasSubstr("E_GAP")));
+  const std::string predict = "predict " + run + " " + scans + " -o " + (folder / "found.json") + " --json";
+  EXPECT_EQ(run_voxshard(predict).exit_code, 8);
+  const CommandResult predicted = run_voxshard(predict + resample);
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_EQ(run_voxshard("evaluate " + run + " " + scans + resample).exit_code, 0);
+  EXPECT_EQ(run_voxshard("evaluate " + run + " " + scans).exit_code, 8);
+}
+
 }  // namespace
 }  // namespace voxshard

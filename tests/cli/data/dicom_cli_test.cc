@@ -145,6 +145,24 @@ TEST_F(DicomCli, AGapIsRefusedWithItsPlaceAndResampledWhenAskedFor) {
             nlohmann::json({48, 48, 32}));
 }
 
+TEST_F(DicomCli, AGapThatIsResampledIsListedAndDrawnToo) {
+  const std::string study = write_scan({9, 10}), drawn = scratch_ / "tiles.png",
+                    resample = " --irregular-slices resample";
+  const std::string info = "info " + study + " --json",
+                    explain = "explain --base-filters 2 --depth 3 --draw " + drawn + " --sample " + study;
+  EXPECT_EQ(run_voxshard(info).json().at("failures").at(0).at("code"), "E_GAP");
+  EXPECT_EQ(run_voxshard(explain).exit_code, 3);
+  const CommandResult listed = run_voxshard(info + resample);
+  ASSERT_EQ(listed.exit_code, 0) << listed.err;
+  const nlohmann::json series = listed.json().at("folders").at(0).at("files").at(0);
+  EXPECT_EQ(series.at("size"), nlohmann::json({48, 48, 32}));
+  EXPECT_THAT(series.at("warning").get<std::string>(), HasSubstr("W_RESAMPLED"));
+  expect_nobody(listed);
+  const CommandResult r = run_voxshard(explain + resample);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(file_text(drawn).substr(1, 3), "PNG");
+}
+
 class StructuresCli : public DicomCli {
  protected:
   /// Writes a structure set on the scan: a square of 10 x 10 pixels on slices 4 to 6 at the image's left, and two more.

@@ -80,6 +80,19 @@ TEST_F(StudyTreeCli, IsChecked) {
   EXPECT_EQ(run_voxshard("check " + tree_).exit_code, 2) << "a tree needs --classes";
 }
 
+TEST_F(StudyTreeCli, WhatPrepareResamplesIsNoFindingWhereCheckResamplesToo) {
+  fs::remove(patient_folder(3) + "/PLANTED_CT/PLANTED_IM2");
+  const std::string check = "check " + tree_ + " --classes " + (scratch_ / "map.toml") + " --json",
+                    resample = " --irregular-slices resample";
+  ASSERT_EQ(run_voxshard(prepare(resample)).exit_code, 0);
+  const auto has_gap = [](const CommandResult& r) { return r.out.find("E_GAP") != std::string::npos; };
+  const CommandResult refused = run_voxshard(check), r = run_voxshard(check + resample);
+  EXPECT_TRUE(has_gap(refused));
+  EXPECT_FALSE(has_gap(r)) << r.out;
+  EXPECT_THAT(r.out, HasSubstr("W_RESAMPLED"));
+  expect_nobody(r);
+}
+
 TEST_F(StudyTreeCli, PlainFoldersArePreparedAndCheckedToo) {
   for (const char* part : {"A", "B"}) fs::create_directories(scratch_ / part);
   ASSERT_EQ(run_voxshard("demo " + (scratch_ / "demo") + " --cases 3 --test 0 -q").exit_code, 0);

@@ -31,6 +31,7 @@ struct EvaluateClassesOptions {
   std::int64_t most_pixels = kMostPixels;
   int threads = 1;  // for reading items for the intensity baseline
   VolumeFormats formats = volume_formats();
+  IrregularSlices irregular = IrregularSlices::kReject;  // of volumes
   ClassKinds kinds = class_kinds();
   ClassMetrics metrics = class_metrics();
 };
