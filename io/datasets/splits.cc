@@ -4,7 +4,9 @@
 //
 //   make_splits({"a", "b", "c", "d", "e"})[0].val   // one id
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -42,6 +44,47 @@ std::vector<Split> make_splits(std::vector<std::string> ids, int folds, std::uin
     for (std::size_t i = 0; i < ids.size(); ++i) (held_out[i] ? splits[f].val : splits[f].train).push_back(ids[i]);
     begin = end;
   }
+  return splits;
+}
+
+std::vector<std::vector<std::string>> cases_by_patient(const std::vector<Case>& cases) {
+  std::map<int, std::vector<std::string>> ids;
+  for (const Case& item : cases)
+    if (item.patient != 0) ids[item.patient].push_back(item.id);
+  std::vector<std::vector<std::string>> several;
+  for (auto& [patient, of_one] : ids) {
+    std::sort(of_one.begin(), of_one.end());
+    if (of_one.size() > 1) several.push_back(std::move(of_one));
+  }
+  std::sort(several.begin(), several.end());
+  return several;
+}
+
+std::vector<Split> make_splits_together(const std::vector<std::string>& ids,
+                                        const std::vector<std::vector<std::string>>& together, int folds,
+                                        std::uint32_t seed) {
+  std::map<std::string, std::vector<std::string>> all_of;  // by the id that stands for a group
+  std::set<std::string> others;
+  for (const std::vector<std::string>& group : together) {
+    if (group.empty()) continue;
+    all_of[group.front()] = group;
+    others.insert(group.begin() + 1, group.end());
+  }
+  std::vector<std::string> units;
+  for (const std::string& id : ids)
+    if (!others.contains(id)) units.push_back(id);
+  std::vector<Split> splits = make_splits(std::move(units), folds, seed);
+  for (Split& one : splits)
+    for (std::vector<std::string>* part : {&one.train, &one.val}) {
+      std::vector<std::string> all;
+      for (const std::string& id : *part)
+        if (const auto at = all_of.find(id); at != all_of.end())
+          all.insert(all.end(), at->second.begin(), at->second.end());
+        else
+          all.push_back(id);
+      std::sort(all.begin(), all.end());
+      *part = std::move(all);
+    }
   return splits;
 }
 

@@ -127,6 +127,7 @@ StudyTree read_study_tree(const fs::path& folder, const ClassMap& classes, const
       by_image[labels.image].push_back(std::move(labels));
   }
   std::map<std::string, std::string> modality_of;
+  std::map<std::uint64_t, int> number_of_patient;
   for (const auto& [series, address] : found.series) {
     const auto labelled = by_image.find(&series);
     if (labelled == by_image.end()) {
@@ -143,6 +144,8 @@ StudyTree read_study_tree(const fs::path& folder, const ClassMap& classes, const
       continue;
     }
     if (annotated.size() < classes.classes.size()) item.annotated = {annotated.begin(), annotated.end()};
+    if (const std::uint64_t key = series.common.patient_key; key != 0)
+      item.patient = number_of_patient.emplace(key, static_cast<int>(number_of_patient.size()) + 1).first->second;
     modality_of[item.images.front()] = series.common.modality.empty() ? "CT" : plain_text(series.common.modality);
     for (const Labels& labels : labelled->second)
       if (!labels.choice.empty()) dataset.notes.push_back({item.id, "W_SERIES", labels.choice, item.images});

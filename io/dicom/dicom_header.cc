@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include "io/dicom/dicom_file.h"
 #include "io/dicom/dicom_values.h"
+#include "io/files/content_hash.h"
 #include "io/files/file_error.h"
 #include "io/files/open_file.h"
 
@@ -167,6 +169,19 @@ void read_segments(const DicomValues& v, DicomHeader& h) {
   h.referenced_series = v.only_uid(DCM_ReferencedSeriesSequence, DCM_SeriesInstanceUID);
 }
 
+/// Hashes the id of a patient, without the case of its letters, with a secret of this process.
+std::uint64_t key_of_patient(std::string id) {
+  if (id.empty()) return 0;
+  static const std::string kSecret = [] {
+    std::random_device random;
+    std::string secret;
+    for (int i = 0; i < 8; ++i) secret += std::to_string(random()) + " ";
+    return secret;
+  }();
+  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::stoull(content_hash(kSecret + id).substr(0, 16), nullptr, 16) | 1;  // never 0
+}
+
 }  // namespace
 
 bool begins_like_dicom(std::string_view begin, std::string ending) {
@@ -195,6 +210,7 @@ DicomHeader read_dicom_header(const fs::path& path) {
   h.sop_class = v.text(DCM_SOPClassUID), h.sop_instance = v.text(DCM_SOPInstanceUID);
   h.study = v.text(DCM_StudyInstanceUID), h.series = v.text(DCM_SeriesInstanceUID);
   h.frame_of_reference = v.text(DCM_FrameOfReferenceUID);
+  h.patient_key = key_of_patient(v.text(DCM_PatientID));
   h.modality = v.text(DCM_Modality), h.kind = v.part(DCM_ImageType, 2);
   h.kernel = v.text(DCM_ConvolutionKernel), h.acquisition = v.text(DCM_AcquisitionNumber);
   h.thickness_mm = v.number(DCM_SliceThickness);

@@ -72,6 +72,9 @@ struct DicomHeader {
       -1;  // offset of the pixels, the file's end where there are none; -1: the data set is deflated
   std::vector<DicomFrame> frames;     // at least one
   std::optional<PetHeader> pet = {};  // of a PET; its numbers are never printed
+  /// Tells files of one patient from those of others: a hash of PatientID (0010,0020) with a secret that this process
+  /// draws at random. It leads nowhere outside of the process and is never stored; 0: the file names no patient.
+  std::uint64_t patient_key = 0;
 };
 
 /// The most frames that a file may have.

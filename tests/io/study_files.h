@@ -18,7 +18,7 @@ namespace voxshard {
 /// A series of square slices of 1 mm pixels, `step_mm` apart along z.
 struct StudySeries {
   std::string study = "1.2.840.77.1", series = "1.2.840.77.1.4", frame = "1.2.840.77.9";
-  std::string modality = "CT", kernel = "SOFT", patient = "Planted^Name", institution = {};
+  std::string modality = "CT", kernel = "SOFT", patient = "Planted^Name", institution = {}, patient_id = {};
   std::uint16_t side = 8;
   int slices = 4;
   double step_mm = 2;
@@ -41,7 +41,7 @@ inline void write_series(const std::filesystem::path& folder, const StudySeries&
   for (int z = 0; z < s.slices; ++z) {
     DicomSpec spec{.instance = s.series + "." + std::to_string(z + 1), .study = s.study, .series = s.series};
     spec.modality = s.modality, spec.kernel = s.kernel, spec.patient = s.patient;
-    spec.institution = s.institution;
+    spec.institution = s.institution, spec.patient_id = s.patient_id;
     spec.thickness = decimals(std::array{s.step_mm});
     spec.rows = spec.columns = s.side, spec.pixel_spacing = "1\\1";
     spec.position = {{0, 0, s.step_mm * z}}, spec.intercept = "0", spec.frame_of_reference = s.frame;

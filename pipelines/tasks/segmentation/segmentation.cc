@@ -297,17 +297,4 @@ std::shared_ptr<const Task> segmentation(const OverlapMetrics& metrics) {
   return std::make_shared<Segmentation>(metrics);
 }
 
-std::string to_text(const PrepareReport& r) {
-  std::string text = to_text(r.plan) + "\n" + std::to_string(r.prepared) + " prepared, " + std::to_string(r.skipped) +
-                     " finished before, " + std::to_string(r.failures.size()) + " quarantined";
-  if (!r.failures.empty()) text += " (see " + (r.work / "quarantine.csv").string() + ")";
-  if (!r.warnings.empty())
-    text += ", " + std::to_string(r.warnings.size()) + " warnings (see " + (r.work / "run.json").string() + ")";
-  text += " in " + duration_text(r.seconds) + (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
-  if (r.ids != "names")
-    text += "ids of cases are " + std::string(r.ids == "salted" ? "made with {id-salt}" : "numbers") + "; " +
-            (r.work / kCaseNamesFile).string() + ", for its owner's eyes alone, leads from them to the files\n";
-  return text + to_text(r.missing, r.missing_rule) + to_text(r.coverage);
-}
-
 }  // namespace voxshard

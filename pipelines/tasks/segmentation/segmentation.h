@@ -13,6 +13,4 @@ namespace voxshard {
 ///   metrics  for label maps; training validates by the first
 std::shared_ptr<const Task> segmentation(const OverlapMetrics& metrics = overlap_metrics());
 
-std::string to_text(const PrepareReport& report);
-
 }  // namespace voxshard

@@ -14,42 +14,13 @@
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/scores/volume_validation.h"
 #include "pipelines/tasks/segmentation/training_sides.h"
+#include "pipelines/tasks/segmentation/volume_folds.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-/// Returns the folds of the data set; none when all cases are trained on.
-std::vector<Split> folds_of(const PreparedDataset& dataset, const std::string& fold) {
-  if (fold == "all" || dataset.cases.size() < 2) return {};
-  std::vector<std::string> ids;
-  for (const PreparedCase& item : dataset.cases) ids.push_back(item.id);
-  return make_splits(ids, static_cast<int>(std::min<std::size_t>(5, ids.size())));
-}
-
-/// Returns the folds that a run started with, restricted to the cases that still exist; new cases train.
-std::vector<Split> folds_as_kept(const PreparedDataset& dataset, const std::vector<KeptSplit>& kept) {
-  std::vector<Split> folds;
-  for (const KeptSplit& one : kept) {
-    Split& fold = folds.emplace_back();
-    for (const PreparedCase& item : dataset.cases)
-      (one.val.contains(item.id) ? fold.val : fold.train).push_back(item.id);
-  }
-  return folds;
-}
-
-Split choose_split(const PreparedDataset& dataset, const std::vector<Split>& folds, const std::string& fold) {
-  for (std::size_t f = 0; f < folds.size(); ++f)
-    if (fold == std::to_string(f)) return folds[f];
-  if (!folds.empty())
-    throw Error(ErrorKind::kConfig,
-                "[train] {fold} is \"" + fold + "\"; expected 0 to " + std::to_string(folds.size() - 1) + " or all");
-  Split all;
-  for (const PreparedCase& item : dataset.cases) all.train.push_back(item.id);
-  return all;
-}
 
 std::vector<std::size_t> indices(const PreparedDataset& dataset, const std::vector<std::string>& ids) {
   std::vector<std::size_t> found;
@@ -182,8 +153,18 @@ class VolumeTask : public TrainingTask {
     return hashes;
   }
 
-  std::vector<std::string> notes() const override { return sides_.notes(); }
-  std::vector<std::string> warnings() const override { return sides_.warnings(asked_flip_); }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = sides_.notes();
+    const std::string patients = patients_text(dataset_, folds_);
+    if (!patients.empty() && !patients.starts_with("W_")) notes.push_back(patients);
+    return notes;
+  }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> warnings = sides_.warnings(asked_flip_);
+    const std::string patients = patients_text(dataset_, folds_);
+    if (patients.starts_with("W_")) warnings.push_back(patients);
+    return warnings;
+  }
 
   std::int64_t left_out() const override { return std::ssize(failures_); }
 

@@ -200,6 +200,39 @@ TEST_F(StudyChainCli, TheChainNeedsNoNetworkAndNamesNobodyInAnyOutputLogOrError)
   expect_nobody_there({.exit_code = 0, .out = text, .err = {}}, out);
 }
 
+TEST_F(StudyChainCli, CasesOfOnePatientStandInOneFoldAndNobodyLearnsWhoItIs) {
+  write_study(2, "PLANTED_ID0");
+  const CommandResult prepared = run_voxshard(prepare());
+  ASSERT_EQ(prepared.exit_code, 0) << prepared.err;
+  EXPECT_THAT(prepared.out, HasSubstr("1 patient has several cases"));
+  expect_nobody(prepared);
+  const nlohmann::json names = nlohmann::json::parse(file_text(work_ + "/case_paths.json")).at("cases");
+  std::vector<std::string> ids;
+  for (const auto& [id, one] : names.items())
+    for (const char* study : {"PLANTED_P0/", "PLANTED_P2/"})
+      if (one.at("files").dump().find(study) != std::string::npos) ids.push_back(id);
+  ASSERT_EQ(ids.size(), 2u);
+  const CommandResult trained = run_voxshard("train " + work_ + " -o " + run_ +
+                                             " --steps 1 --base-filters 4 --depth 2 --crop 4x8x8 --fold 0 --json");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("each fold keeps those of a patient together"));
+  expect_nobody_there(trained, run_);
+  const nlohmann::json folds = nlohmann::json::parse(file_text(run_ + "/splits_final.json"));
+  EXPECT_EQ(folds.size(), 3u) << "as many as there are patients";
+  for (const nlohmann::json& fold : folds) {
+    const auto held = fold.at("val").get<std::set<std::string>>();
+    EXPECT_EQ(held.contains(ids[0]), held.contains(ids[1])) << fold.dump();
+  }
+  // Folds of other programs are checked.
+  scratch_.write("studies/splits_final.json", nlohmann::json({{{"train", {ids[0]}}, {"val", {ids[1]}}}}).dump());
+  const CommandResult r =
+      run_voxshard("check " + tree_ + " --classes " + (scratch_ / "map.toml") + " --json -o " + (scratch_ / "seen"));
+  EXPECT_EQ(r.exit_code, 8) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("W_PATIENT"));
+  EXPECT_THAT(r.out, HasSubstr("by the patient ids of the headers"));
+  expect_nobody_there(r, scratch_ / "seen");
+}
+
 TEST_F(StudyChainCli, ErrorsOfADataSetsOwnFileShowNoCaseWhereIdsAreMadeWithASecret) {
   const std::string set = scratch_ / "named";
   fs::create_directories(set + "/imagesTr");

@@ -17,19 +17,20 @@ class StudyTreeScene : public testing::Test {
  protected:
   /// Writes four studies in folders that are named after patients; the last one lacks the spleen.
   StudyTreeScene() {
-    for (int i = 0; i < 4; ++i) {
-      const std::string uid = "1.2.840.4711." + std::to_string(i);
-      StudySeries ct{.study = uid, .series = uid + ".4", .frame = uid + ".9", .slices = 4 + i};
-      ct.patient = "PLANTED^P" + std::to_string(i), ct.institution = "Sanatorium PLANTED";
-      const std::filesystem::path folder = std::filesystem::path(tree_) / ("PLANTED_P" + std::to_string(i));
-      write_series(folder / "PLANTED_CT", ct, "PLANTED_IM");
-      std::vector<Block> organs = {{1, "Leber", 2, 6, 1, 3}};
-      if (i != 3) organs.push_back({2, "Spleen", 0, 2, 0, 1});
-      write_structure_set(folder / "PLANTED_RS.dcm", ct, organs);
-    }
+    for (int i = 0; i < 4; ++i) write_study(i, "PLANTED_ID" + std::to_string(i));
     scratch_.write("map.toml", "[[class]]\nname = \"liver\"\naliases = [\"Leber\"]\n[[class]]\nname = \"spleen\"\n");
     scratch_.write("salt", "a secret of the operator's");
     std::filesystem::permissions(scratch_ / "salt", std::filesystem::perms(0600));
+  }
+  void write_study(int i, const std::string& patient_id) const {
+    const std::string uid = "1.2.840.4711." + std::to_string(i);
+    StudySeries ct{.study = uid, .series = uid + ".4", .frame = uid + ".9", .slices = 4 + i};
+    ct.patient = "PLANTED^P" + std::to_string(i), ct.institution = "Sanatorium PLANTED", ct.patient_id = patient_id;
+    const std::filesystem::path folder = patient_folder(i);
+    write_series(folder / "PLANTED_CT", ct, "PLANTED_IM");
+    std::vector<Block> organs = {{1, "Leber", 2, 6, 1, 3}};
+    if (i != 3) organs.push_back({2, "Spleen", 0, 2, 0, 1});
+    write_structure_set(folder / "PLANTED_RS.dcm", ct, organs);
   }
   std::string prepare(const std::string& options = "") const {
     return "prepare " + tree_ + " -o " + work_ + " --classes " + (scratch_ / "map.toml") + " " + options;

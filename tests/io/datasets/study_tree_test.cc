@@ -44,6 +44,27 @@ TEST(StudyTree, LabelsGoToTheSeriesThatTheyReferTo) {
   EXPECT_THAT(left_out_text(tree), HasSubstr("1 series without labels"));
 }
 
+TEST(StudyTree, CasesOfOnePatientAreToldApartFromOthersByTheIdsInTheHeaders) {
+  ScratchFolder dir;
+  int number = 0;
+  for (const char* patient : {"PLANTED 7", "", "planted 7", "8", ""}) {
+    const std::string uid = "1.2.5" + std::to_string(++number);
+    StudySeries ct{.study = uid, .series = uid + ".4", .frame = uid + ".9"};
+    ct.patient_id = patient;
+    const auto folder = dir.path() / ("p" + std::to_string(number));
+    write_series(folder / "ct", ct), write_structure_set(folder / "rs.dcm", ct, {{4, "Leber", 2, 6, 1, 3}});
+  }
+  StudyTree tree = read_study_tree(dir.path(), two_classes());
+  name_by_folders(tree.dataset);
+  EXPECT_THAT(cases_by_patient(tree.dataset.training), ElementsAre(ElementsAre("p1_ct", "p3_ct")))
+      << "upper and lower case are one patient, and no id is nobody";
+  std::map<std::string, int> patient_of;
+  for (const Case& item : tree.dataset.training) patient_of[item.id] = item.patient;
+  EXPECT_EQ(patient_of.at("p2_ct"), 0);
+  EXPECT_GE(patient_of.at("p4_ct"), 1);
+  EXPECT_LE(patient_of.at("p4_ct"), 2) << "a count, and no trace of the id";
+}
+
 TEST(StudyTree, LabelsWithoutAReferenceGoToTheThinnestSlicesOfTheirFrameAndThatIsSaid) {
   ScratchFolder dir;
   StudySeries thick{.series = "1.2.5", .slices = 2, .step_mm = 4}, thin{.series = "1.2.6", .kernel = "BONE"},

@@ -40,6 +40,7 @@ struct HuRange {
 struct CaseFacts {
   std::string id;
   std::string part;                   // "training" or "test"
+  int patient = 0;                    // as Case::patient
   std::vector<CaseFailure> problems;  // files that cannot be used, and odd ones, by the code of their reader
   std::vector<GridFacts> images;      // by channel
   std::optional<GridFacts> label;

@@ -57,7 +57,10 @@ std::vector<CaseFacts> read_facts(const Dataset& dataset, const FactOptions& opt
             .take = [&](std::int64_t i, const auto& value) { facts[at(i)] = facts_of_message(value); },
             .size = [&](std::int64_t i) { return plan_of(cases[at(i)]).total(); }});
   if (pass.stopped()) throw Stopped();
-  for (std::size_t i = 0; i < cases.size(); ++i) facts[i].part = i < dataset.training.size() ? "training" : "test";
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    facts[i].part = i < dataset.training.size() ? "training" : "test";
+    facts[i].patient = cases[i].patient;
+  }
   for (const CaseFailure& f : pass.failures())
     for (CaseFacts& one : facts)
       if (one.id == f.id) one.problems.push_back(f);

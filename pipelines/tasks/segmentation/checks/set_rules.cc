@@ -83,14 +83,36 @@ std::string part_text(const CaseFacts& facts, const CaseFacts& other) {
   return facts.part == other.part ? "" : " (" + facts.part + " and " + other.part + ")";
 }
 
+/// Tells the patients of cases: by the headers where these name one, else by the ids.
+class Patients {
+ public:
+  explicit Patients(const CheckedSet& set) {
+    for (const CaseFacts& facts : set.cases)
+      if (facts.patient != 0) of_case_[facts.id] = facts.patient;
+  }
+  /// Returns what is the same for all cases of a patient. What headers tell has no name: a number is no part of an id.
+  std::pair<int, std::string> of(const std::string& id) const {
+    const auto at = of_case_.find(id);
+    return at != of_case_.end() ? std::pair(at->second, std::string()) : std::pair(0, patient_of(id));
+  }
+
+ private:
+  std::map<std::string, int> of_case_;
+};
+
 /// Adds a trouble for each pair of a patient's cases, one of `first` and one of `second`.
-void compare_patients(const std::vector<std::string>& first, const std::vector<std::string>& second,
-                      const std::string& where, std::vector<Trouble>& found) {
-  std::map<std::string, std::string> by_patient;
-  for (const std::string& id : first) by_patient.emplace(patient_of(id), id);
+void compare_patients(const Patients& patients, const std::vector<std::string>& first,
+                      const std::vector<std::string>& second, const std::string& where, std::vector<Trouble>& found) {
+  std::map<std::pair<int, std::string>, std::string> by_patient;
+  for (const std::string& id : first) by_patient.emplace(patients.of(id), id);
   for (const std::string& id : second)
-    if (const auto at = by_patient.find(patient_of(id)); at != by_patient.end())
-      found.push_back({id, "the patient " + at->first + " is in " + where, {}, at->second});
+    if (const auto at = by_patient.find(patients.of(id)); at != by_patient.end())
+      found.push_back({id,
+                       (at->first.first != 0 ? "its patient, by the patient ids of the headers, is in "
+                                             : "the patient " + at->first.second + " is in ") +
+                           where,
+                       {},
+                       at->second});
 }
 
 }  // namespace
@@ -152,11 +174,12 @@ std::vector<Trouble> find_doubles(const CheckedSet& set) {
 
 std::vector<Trouble> find_shared_patients(const CheckedSet& set) {
   std::vector<Trouble> found;
+  const Patients patients(set);
   std::map<std::string, std::vector<std::string>> parts;
   for (const CaseFacts& facts : set.cases) parts[facts.part].push_back(facts.id);
-  compare_patients(parts["training"], parts["test"], "the training part and in the test part", found);
+  compare_patients(patients, parts["training"], parts["test"], "the training part and in the test part", found);
   for (std::size_t fold = 0; fold < set.splits.size(); ++fold)
-    compare_patients(set.splits[fold].train, set.splits[fold].val,
+    compare_patients(patients, set.splits[fold].train, set.splits[fold].val,
                      "the training and the validation part of fold " + std::to_string(fold) + " of splits_final.json",
                      found);
   return found;

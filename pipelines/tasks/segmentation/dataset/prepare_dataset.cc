@@ -236,12 +236,8 @@ class Preparation {
       listed_.push_back(std::move(records[i]));
       ++(finished[i] ? report_.skipped : report_.prepared);
     }
-    report_.missing_rule = options_.missing.value_or(
-        options_.convention == Convention::kNnunet ? MissingClasses::kBackground : MissingClasses::kAuto);
-    if (!report_.interrupted) report_.missing = decide_missing(listed_, plan_.class_names, report_.missing_rule);
-    report_.coverage = class_coverage(listed_, plan_.class_names);
     report_.memory = gate_.widest();
-    report_.plan = plan_;
+    complete_report(options_, plan_, dataset_, listed_, report_);
   }
 
   void finish() {
@@ -249,10 +245,7 @@ class Preparation {
     if (listed_.empty()) throw_no_case();
     if (!context_.writes()) return;
     write_quarantine(options_.work, report_.failures);
-    write_json(options_.work / "run.json", {{"command", "prepare"},
-                                            {"version", VOXSHARD_VERSION},
-                                            {"dataset", source_of(options_)},
-                                            {"report", to_json(report_)}});
+    write_run_file(options_, report_);
     folder_->begin(kDatasetPart, {"dataset.json"});
     write_json(options_.work / "dataset.json", prepared_listing(dataset_, plan_, listed_));
     folder_->commit(kDatasetPart, data_);

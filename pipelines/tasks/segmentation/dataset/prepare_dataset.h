@@ -46,10 +46,11 @@ struct PrepareReport {
   std::string ids = "names";          // or "ordinals", "salted"
   ClassCoverage coverage;             // of the cases that are prepared
   MissingClasses missing_rule = MissingClasses::kAuto;
-  std::vector<MissingClass> missing;  // the classes that some case lacks, and what was decided
+  std::vector<MissingClass> missing;     // the classes that some case lacks, and what was decided
+  std::int64_t patients_of_several = 0;  // patients with several prepared cases, as far as headers tell them apart
   bool interrupted = false;
   double seconds = 0;
-  ProcessPlan memory;  // of the cases in flight at the peak
+  ProcessPlan memory;              // of the cases in flight at the peak
 };
 
 /// Writes the work folder; each file whole or not at all, dataset.json last. The processes of a run divide the cases
@@ -58,6 +59,7 @@ struct PrepareReport {
 /// hold it. Errors: kInput, kNoCase (no case at all, or every case failed), kConfig for bad options, kOutput.
 PrepareReport prepare_dataset(const PrepareOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const PrepareReport& report);
+std::string to_text(const PrepareReport& report);
 
 /// Parses "2,2,3.5" into `count` numbers. Errors: kUsage names the option.
 std::vector<double> parse_numbers(const std::string& text, std::size_t count, const std::string& option);

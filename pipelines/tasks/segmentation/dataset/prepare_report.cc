@@ -1,8 +1,11 @@
 #include "pipelines/tasks/segmentation/dataset/prepare_report.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 
@@ -17,7 +20,36 @@ Json prepared_listing(const Dataset& dataset, const PreparePlan& plan, const Jso
   Json listing = {{"name", dataset.name},          {"channel_names", channels},    {"labels", labels},
                   {"numTraining", records.size()}, {"file_ending", kMappedEnding}, {"cases", records}};
   for (const LabelRegion& region : dataset.regions) listing["regions"][region.name] = region.labels;
+  if (const auto patients = prepared_by_patient(dataset, records); !patients.empty())
+    listing["same_patient"] = patients;
   return listing;
+}
+
+std::vector<std::vector<std::string>> prepared_by_patient(const Dataset& dataset, const Json& records) {
+  std::set<std::string> prepared;
+  for (const Json& record : records) prepared.insert(record.at("case").get<std::string>());
+  std::vector<Case> cases;
+  for (const Case& item : dataset.training)
+    if (prepared.contains(item.id)) cases.push_back(item);
+  return cases_by_patient(cases);
+}
+
+void complete_report(const PrepareOptions& options, const PreparePlan& plan, const Dataset& dataset, Json& records,
+                     PrepareReport& report) {
+  report.plan = plan;
+  report.missing_rule = options.missing.value_or(options.convention == Convention::kNnunet ? MissingClasses::kBackground
+                                                                                           : MissingClasses::kAuto);
+  if (!report.interrupted) report.missing = decide_missing(records, plan.class_names, report.missing_rule);
+  report.coverage = class_coverage(records, plan.class_names);
+  if (report.interrupted) return;
+  report.patients_of_several = std::ssize(prepared_by_patient(dataset, records));
+}
+
+void write_run_file(const PrepareOptions& options, const PrepareReport& report) {
+  write_json(options.work / "run.json", {{"command", "prepare"},
+                                         {"version", VOXSHARD_VERSION},
+                                         {"dataset", source_of(options)},
+                                         {"report", to_json(report)}});
 }
 
 Json source_of(const PrepareOptions& options) {
@@ -38,8 +70,26 @@ Json to_json(const PrepareReport& report) {
           {"annotated", to_json(report.coverage)},
           {"missing_classes", kMissingClassesNames[static_cast<std::size_t>(report.missing_rule)]},
           {"missing", to_json(report.missing)},
+          {"patients_of_several_cases", report.patients_of_several},
           {"interrupted", report.interrupted},
           {"seconds", report.seconds}};
+}
+
+std::string to_text(const PrepareReport& r) {
+  std::string text = to_text(r.plan) + "\n" + std::to_string(r.prepared) + " prepared, " + std::to_string(r.skipped) +
+                     " finished before, " + std::to_string(r.failures.size()) + " quarantined";
+  if (!r.failures.empty()) text += " (see " + (r.work / "quarantine.csv").string() + ")";
+  if (!r.warnings.empty())
+    text += ", " + std::to_string(r.warnings.size()) + " warnings (see " + (r.work / "run.json").string() + ")";
+  text += " in " + duration_text(r.seconds) + (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
+  if (r.ids != "names")
+    text += "ids of cases are " + std::string(r.ids == "salted" ? "made with {id-salt}" : "numbers") + "; " +
+            (r.work / kCaseNamesFile).string() + ", for its owner's eyes alone, leads from them to the files\n";
+  if (r.patients_of_several > 0)
+    text += std::to_string(r.patients_of_several) + (r.patients_of_several == 1 ? " patient has" : " patients have") +
+            " several cases, by the ids in the headers: the folds of train keep them together\n";
+  text += to_text(r.missing, r.missing_rule) + to_text(r.coverage);
+  return text;
 }
 
 }  // namespace voxshard

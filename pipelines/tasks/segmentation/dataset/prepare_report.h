@@ -15,6 +15,19 @@ namespace voxshard {
 nlohmann::ordered_json prepared_listing(const Dataset& dataset, const PreparePlan& plan,
                                         const nlohmann::ordered_json& records);
 
+/// Returns the ids of the prepared cases that have one patient, of patients with several alone.
+///   records  as in prepared_listing()
+std::vector<std::vector<std::string>> prepared_by_patient(const Dataset& dataset,
+                                                          const nlohmann::ordered_json& records);
+
+/// Sets what follows from all prepared cases together.
+///   records  as in prepared_listing(); get the classes that are unknown, by decide_missing()
+void complete_report(const PrepareOptions& options, const PreparePlan& plan, const Dataset& dataset,
+                     nlohmann::ordered_json& records, PrepareReport& report);
+
+/// Writes run.json.
+void write_run_file(const PrepareOptions& options, const PrepareReport& report);
+
 /// Returns the path of the data set for run.json, as the operator gave it: a text, or images and labels.
 nlohmann::ordered_json source_of(const PrepareOptions& options);
 

@@ -137,6 +137,8 @@ PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<C
       prepared.cases.push_back(std::move(item));
     }
     note_sources(folder, prepared.cases);
+    if (json.contains("same_patient"))
+      prepared.same_patient = json.at("same_patient").get<std::vector<std::vector<std::string>>>();
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kInput,
                 "[" + (folder / "dataset.json").string() + "] not written by `voxshard prepare`: " + e.what());

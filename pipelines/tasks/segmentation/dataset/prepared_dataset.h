@@ -39,7 +39,8 @@ struct PreparedDataset {
   std::string name;
   std::filesystem::path folder;
   PreparePlan plan;
-  std::vector<PreparedCase> cases;  // sorted by id
+  std::vector<PreparedCase> cases;                          // sorted by id
+  std::vector<std::vector<std::string>> same_patient = {};  // ids of cases that have one patient, where that is known
 };
 
 /// Return the paths of the volumes of a case, which are written once and then mapped. Errors of these four functions:

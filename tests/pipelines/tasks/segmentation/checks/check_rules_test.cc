@@ -175,6 +175,18 @@ TEST(CheckRules, FindsAPatientOnBothSidesOfASplit) {
   EXPECT_THAT(finding_of(set, "sub-012_ses-2", "W_PATIENT").what, HasSubstr("fold 1"));
 }
 
+TEST(CheckRules, PatientsThatHeadersTellApartAreFoundWithoutAName) {
+  CheckedSet set = usual_set();
+  set.cases[0].patient = 1, set.cases[3].patient = 1, set.cases[4].patient = 2;
+  set.cases[3].part = set.cases[4].part = "test";
+  const Finding found = finding_of(set, "case_3", "W_PATIENT");
+  EXPECT_EQ(found.other, "case_0");
+  EXPECT_THAT(found.what, HasSubstr("by the patient ids of the headers, is in the training part and in the test part"));
+  EXPECT_THAT(codes_of(set, "case_4"), IsEmpty());
+  set.cases[3].part = set.cases[4].part = "training";
+  EXPECT_THAT(codes_of(set, "case_3"), IsEmpty()) << "folds keep them together";
+}
+
 TEST(Patients, AreNamedByTheNumberBehindAWord) {
   EXPECT_EQ(patient_of("sub-012_ses-2"), "sub-012");
   EXPECT_EQ(patient_of("pt_012_followup"), "pt_012");
