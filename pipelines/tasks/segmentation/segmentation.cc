@@ -10,6 +10,7 @@
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/segmentation/checks/check_dataset.h"
+#include "pipelines/tasks/segmentation/checks/prepared_volumes.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/dataset_info.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
@@ -217,7 +218,13 @@ class Segmentation : public Task {
         std::any_of(given.begin(), given.end(), [](const GivenSetting& one) { return one.name == "orientation"; });
     if (o.convention == Convention::kNnunet && !oriented) o.orientation = "keep";  // nnU-Net does not reorient
     o.formats = formats_within(o.formats, o.formats.limits, context.left_bytes());
-    const PrepareReport report = prepare_dataset(o, context);
+    o.judge = odd_volumes;
+    PrepareReport report = prepare_dataset(o, context);
+    DatasetSource source = o.source;
+    source.folder = o.dataset;
+    report.check = words_of(source);
+    if (o.irregular != IrregularSlices::kReject)
+      report.check.insert(report.check.end(), {"{irregular-slices}", "resample"});
     return {.json = to_json(report),
             .text = to_text(report),
             .partial = !report.failures.empty(),

@@ -237,7 +237,7 @@ class Preparation {
       ++(finished[i] ? report_.skipped : report_.prepared);
     }
     report_.memory = gate_.widest();
-    complete_report(options_, plan_, dataset_, listed_, report_);
+    complete_report(options_, plan_, dataset_, listed_, progress_, report_);
   }
 
   void finish() {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -20,6 +21,10 @@
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
 
 namespace voxshard {
+
+/// Returns what is odd about cases among each other, from the records in dataset.json and the names of the classes.
+using CaseJudge = std::function<std::vector<CaseFailure>(const nlohmann::ordered_json& records,
+                                                         const std::vector<std::string>& class_names)>;
 
 struct PrepareOptions {
   std::filesystem::path dataset, work;
@@ -35,6 +40,7 @@ struct PrepareOptions {
   VolumeFormats formats = volume_formats();  // of the data set, made for `irregular`; limits.memory_bytes is for all
                                              // cases in flight together
   DatasetSource source = {};                 // where cases come from; its folder is `dataset`
+  CaseJudge judge = nullptr;                 // what is odd about the prepared cases; null: nobody looks
 };
 
 struct PrepareReport {
@@ -42,7 +48,7 @@ struct PrepareReport {
   PreparePlan plan;
   int prepared = 0, skipped = 0;      // skipped: finished by an earlier run
   std::vector<CaseFailure> failures;  // also in quarantine.csv
-  std::vector<CaseFailure> warnings;  // anomalies of cases that are used: W_FORMS
+  std::vector<CaseFailure> warnings;  // anomalies of cases that are used: W_FORMS, and what `judge` found
   std::string ids = "names";          // or "ordinals", "salted"
   ClassCoverage coverage;             // of the cases that are prepared
   MissingClasses missing_rule = MissingClasses::kAuto;
@@ -51,6 +57,7 @@ struct PrepareReport {
   bool interrupted = false;
   double seconds = 0;
   ProcessPlan memory;              // of the cases in flight at the peak
+  std::vector<std::string> check;  // words of `check` that name the data set; empty: no text speaks of it
 };
 
 /// Writes the work folder; each file whole or not at all, dataset.json last. The processes of a run divide the cases

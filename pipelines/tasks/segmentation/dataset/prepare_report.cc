@@ -35,7 +35,7 @@ std::vector<std::vector<std::string>> prepared_by_patient(const Dataset& dataset
 }
 
 void complete_report(const PrepareOptions& options, const PreparePlan& plan, const Dataset& dataset, Json& records,
-                     PrepareReport& report) {
+                     Progress& progress, PrepareReport& report) {
   report.plan = plan;
   report.missing_rule = options.missing.value_or(options.convention == Convention::kNnunet ? MissingClasses::kBackground
                                                                                            : MissingClasses::kAuto);
@@ -43,6 +43,11 @@ void complete_report(const PrepareOptions& options, const PreparePlan& plan, con
   report.coverage = class_coverage(records, plan.class_names);
   if (report.interrupted) return;
   report.patients_of_several = std::ssize(prepared_by_patient(dataset, records));
+  if (!options.judge) return;
+  for (CaseFailure& odd : options.judge(records, plan.class_names)) {
+    progress.warn("case " + odd.id + ": " + odd.code + " " + odd.message);
+    report.warnings.push_back(std::move(odd));
+  }
 }
 
 void write_run_file(const PrepareOptions& options, const PrepareReport& report) {
@@ -89,6 +94,8 @@ std::string to_text(const PrepareReport& r) {
     text += std::to_string(r.patients_of_several) + (r.patients_of_several == 1 ? " patient has" : " patients have") +
             " several cases, by the ids in the headers: the folds of train keep them together\n";
   text += to_text(r.missing, r.missing_rule) + to_text(r.coverage);
+  if (!r.check.empty() && !r.interrupted)
+    text += "what is odd in its cases tells: voxshard check " + joined(r.check, " ") + "\n";
   return text;
 }
 

@@ -20,10 +20,10 @@ nlohmann::ordered_json prepared_listing(const Dataset& dataset, const PreparePla
 std::vector<std::vector<std::string>> prepared_by_patient(const Dataset& dataset,
                                                           const nlohmann::ordered_json& records);
 
-/// Sets what follows from all prepared cases together.
+/// Sets what follows from all prepared cases together, and says what is odd about them.
 ///   records  as in prepared_listing(); get the classes that are unknown, by decide_missing()
 void complete_report(const PrepareOptions& options, const PreparePlan& plan, const Dataset& dataset,
-                     nlohmann::ordered_json& records, PrepareReport& report);
+                     nlohmann::ordered_json& records, Progress& progress, PrepareReport& report);
 
 /// Writes run.json.
 void write_run_file(const PrepareOptions& options, const PrepareReport& report);
