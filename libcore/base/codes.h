@@ -87,6 +87,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_GAP", "slices between the contours of a structure that have none and stay empty"},
     {"W_HU", "an image whose values are no Hounsfield units of a CT"},
     {"W_INTENSITY", "a class that is brighter or darker than in the other cases"},
+    {"W_MASK", "an image that looks like a label map, predicted by a run that was trained on CT"},
     {"W_MIRROR", "mirroring swaps classes of the left and the right side"},
     {"W_ORDER", "two classes that lie the other way round than in the other cases"},
     {"W_OUTSIDE", "structures that reach beyond their image, and are cut at its border"},

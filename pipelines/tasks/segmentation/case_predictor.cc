@@ -1,5 +1,8 @@
 #include "pipelines/tasks/segmentation/case_predictor.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "io/datasets/hidden_paths.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
@@ -14,6 +17,18 @@ namespace fs = std::filesystem;
 
 Shape extents_of(const VolumeInfo& info, const VolumeModel& model) {
   return prediction_extents(prepared_geometry(info.geometry, model.plan).shape(), model.multiple);
+}
+
+/// True when the training images were CT whose values went beyond those of a label map.
+bool is_of_wide_ct(const PreparePlan& plan) {
+  return is_ct_channel(plan.channels.front()) && (!plan.clip_hu || plan.clip_hu->low < 0 || plan.clip_hu->high > 255);
+}
+
+/// True for whole numbers from 0 to 255 alone. A CT has air below 0: a look at some of its first voxels tells.
+bool looks_like_mask(const Tensor& voxels) {
+  const auto* v = voxels.as<float>();
+  return std::all_of(v, v + voxels.count(),
+                     [](float value) { return value >= 0 && value <= 255 && value == std::floor(value); });
 }
 
 }  // namespace
@@ -82,7 +97,7 @@ ProcessPlan CasePredictor::plan_that_fits(const Case& item) const {
 
 /// Reads and prepares the channels of a case. Each volume is released when the next one is made: the memory plan counts
 /// on that.
-CasePredictor::PreparedCase CasePredictor::prepared_case(const Case& item, const PreparePlan& plan) const {
+CasePredictor::PreparedCase CasePredictor::prepared_case(const Case& item, const PreparePlan& plan, bool says) const {
   PreparedCase found;
   const auto read = [&](std::size_t c) {
     Volume volume = read_image(item.images[c], formats_);
@@ -94,18 +109,32 @@ CasePredictor::PreparedCase CasePredictor::prepared_case(const Case& item, const
   };
   const auto nonzero = nonzero_of_channels(plan, read);
   for (std::size_t c = 0; c < item.images.size(); ++c) {
-    PreparedImage prepared = prepare_image(read(c), plan.of_channel(c), nullptr, nonzero ? &*nonzero : nullptr);
+    Volume volume = read(c);
+    if (c == 0 && says && is_of_wide_ct(plan)) warn_of_mask(item, volume.voxels);
+    PreparedImage prepared =
+        prepare_image(std::move(volume), plan.of_channel(c), nullptr, nonzero ? &*nonzero : nullptr);
     found.grid = prepared.image.geometry, found.crop = prepared.crop;
     found.channels.push_back(std::move(prepared.image.voxels));
   }
   return found;
 }
 
+void CasePredictor::warn_of_mask(const Case& item, const Tensor& voxels) const {
+  if (!looks_like_mask(voxels)) return;
+  const VolumeInfo info = read_volume_info(item.images.front(), formats_);
+  if (!info.scalar_type.starts_with("int") && !info.scalar_type.starts_with("uint")) return;
+  if (info.slope != 1 || info.intercept != 0) return;
+  const std::string note =
+      "W_MASK its values are whole numbers from 0 to 255 as those of a label map, but the run was trained on CT: is it "
+      "a mask among the images? It is predicted nevertheless";
+  b_.progress.warn("case " + item.id + ": " + note);
+}
+
 PredictedVolume CasePredictor::predicted(const Case& item) {
   PredictedVolume found;
   for (std::size_t model = 0; model < models_.size(); ++model) {
     const VolumeModel& own = models_[model];
-    PreparedCase prepared = prepared_case(item, own.plan);
+    PreparedCase prepared = prepared_case(item, own.plan, model == 0);
     if (model > 0 && !(same_geometry(prepared.original, found.original) && prepared.crop == found.crop))
       throw Error(ErrorKind::kInput, "E_READ",
                   "[predict] " + shown_file(item, item.images.front(), "image") +

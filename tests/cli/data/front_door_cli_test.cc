@@ -1,0 +1,83 @@
+// What a hospital's first folders meet: masks among the images, names of files as ids, classes that keep their names,
+// and a word about a case that is unlike the others.
+#include <sstream>
+
+#include "tests/cli/trained_cli.h"
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+using FrontDoorCli = TrainedCli;
+
+TEST_F(FrontDoorCli, AMaskAmongTheImagesIsPredictedAndSaid) {
+  const Folder folder("masks");
+  const std::string images = folder / "images", out = folder / "out";
+  fs::create_directories(images);
+  fs::copy(data() + "/imagesTr/phantom_000_0000.nii.gz", images + "/scan.nii.gz");
+  fs::copy(data() + "/labelsTr/phantom_000.nii.gz", images + "/scan_organs.nii.gz");
+  const CommandResult r = run_voxshard("predict " + run() + " " + images + " -o " + out + " --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.json().at("cases").size(), 2u);
+  EXPECT_THAT(r.err, HasSubstr("case scan_organs: W_MASK"));
+  EXPECT_THAT(r.err, Not(HasSubstr("case scan: W_MASK")));
+  EXPECT_TRUE(fs::exists(out + "/scan_organs.nii.gz"));
+  // A CT that is stored without its negative values is rescaled by its header, and whole numbers from 0 on otherwise
+  // than in a file of an integer type are no mask.
+  NiftiSpec spec{.dims = {16, 16, 16}, .datatype = 16};
+  write_bytes(images + "/numbers.nii", nifti_bytes(spec, std::vector<double>(16 * 16 * 16, 3)));
+  spec.datatype = 2, spec.slope = 4, spec.intercept = -4;
+  write_bytes(images + "/scaled.nii", nifti_bytes(spec, std::vector<double>(16 * 16 * 16, 3)));
+  const CommandResult others = run_voxshard("predict " + run() + " " + images + " -o " + out);
+  ASSERT_EQ(others.exit_code, 0) << others.err;
+  EXPECT_THAT(others.err, Not(HasSubstr("W_MASK")));
+  EXPECT_THAT(run_voxshard("help codes").out, HasSubstr("W_MASK"));
+}
+
+/// Small data sets whose cases have an organ of one voxel more or less, under names of a choice.
+struct FrontDoorNamesCli : testing::Test {
+  /// Writes a data set with a case for each name; the organ of `large` is far larger.
+  std::string write_set(const std::vector<std::string>& names, const std::string& large = "") const {
+    const std::string set = folder_ / "set";
+    fs::remove_all(set);
+    for (const std::string& name : names) {
+      const NiftiSpec image{.dims = {12, 12, 12}, .datatype = 4}, map{.dims = {12, 12, 12}, .datatype = 2};
+      std::vector<double> hu, label;
+      for (int i = 0; i < 12 * 12 * 12; ++i) {
+        const int side = name == large ? 11 : 3, x = i % 12, y = i / 12 % 12, z = i / 144;
+        const bool inside = x < side && y < side && z < side + static_cast<int>(name.size() % 2);
+        hu.push_back(inside ? 60 + i % 7 : -900 + i % 5), label.push_back(inside);
+      }
+      fs::create_directories(set + "/imagesTr"), fs::create_directories(set + "/labelsTr");
+      write_bytes(set + "/imagesTr/" + name + "_0000.nii", nifti_bytes(image, hu));
+      write_bytes(set + "/labelsTr/" + name + ".nii", nifti_bytes(map, label));
+    }
+    std::ofstream(set + "/dataset.json")
+        << R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "organ": 1}, "numTraining": )" << names.size()
+        << R"(, "file_ending": ".nii"})";
+    return set;
+  }
+  Folder folder_{"front_door"};
+};
+
+TEST_F(FrontDoorNamesCli, PrepareNamesACaseWithAnUnusualVolumeAndTheCommandThatLooksCloser) {
+  std::vector<std::string> names;
+  for (int i = 10; i < 22; ++i) names.push_back("case_" + std::string(i % 2, '0') + std::to_string(i));
+  const std::string set = write_set(names, "case_14"), prepare = "prepare " + set + " -o " + (folder_ / "work") + " ";
+  const CommandResult r = run_voxshard(prepare);
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("case case_14: W_VOLUME organ (1) has 1.5 ml; usual in the other cases: 0.0 ml"));
+  EXPECT_THAT(r.out, HasSubstr("what is odd in its cases tells: voxshard check " + set + "\n"));
+  const nlohmann::json report = nlohmann::json::parse(file_text(folder_ / "work/run.json")).at("report");
+  ASSERT_EQ(report.at("warnings").size(), 1u) << report.dump();
+  EXPECT_EQ(report.at("warnings").at(0).at("code"), "W_VOLUME");
+  const CommandResult again = run_voxshard(prepare + "--resume --json");
+  EXPECT_EQ(again.json().at("warnings"), report.at("warnings")) << "also of cases that were finished before";
+}
+
+}  // namespace
+}  // namespace voxshard
