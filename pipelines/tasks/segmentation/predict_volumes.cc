@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "io/datasets/class_names.h"
 #include "io/datasets/hidden_paths.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
@@ -94,6 +95,7 @@ class VolumePrediction : public Prediction {
     folder_.start({.options = made_with_, .parts = {ids.begin(), ids.end()}, .resume = true, .protect = true});
     write_averaged();
     write_names();
+    write_class_names(o_.output / kClassNamesFile, plan_.class_names);
   }
 
   /// Predicts and writes one image. Errors: Stopped, before anything of this image is written.

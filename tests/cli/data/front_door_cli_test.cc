@@ -38,6 +38,37 @@ TEST_F(FrontDoorCli, AMaskAmongTheImagesIsPredictedAndSaid) {
   EXPECT_THAT(run_voxshard("help codes").out, HasSubstr("W_MASK"));
 }
 
+TEST_F(FrontDoorCli, ClassesKeepTheirNamesWithoutADataSetOption) {
+  const Folder folder("names");
+  const std::string pred = folder / "pred", alone = folder / "alone";
+  ASSERT_EQ(run_voxshard("predict " + run() + " " + data() + "/imagesTr -o " + pred + " -q").exit_code, 0);
+  const nlohmann::json labels = nlohmann::json::parse(file_text(pred + "/classes.json")).at("labels");
+  EXPECT_EQ(labels, nlohmann::json::parse(file_text(data() + "/dataset.json")).at("labels"));
+  std::string first;
+  for (const auto& [name, label] : labels.items())
+    if (label == 1) first = name;
+  fs::create_directories(alone);
+  for (const auto& file : fs::directory_iterator(data() + "/labelsTr"))
+    fs::copy(file.path(), fs::path(alone) / file.path().filename());
+  const auto name_of = [&](const std::string& references, const std::string& predictions) {
+    const CommandResult r = run_voxshard("evaluate " + predictions + " " + references + " --json");
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_THAT(run_voxshard("evaluate " + predictions + " " + references).out,
+                HasSubstr(r.json().at("classes").at(0).at("name").get<std::string>()));
+    return r.json().at("classes").at(0).at("name").get<std::string>();
+  };
+  EXPECT_EQ(name_of(alone, pred), first) << "predict left them beside its label maps";
+  EXPECT_EQ(name_of(alone + "/phantom_000.nii.gz", pred + "/phantom_000.nii.gz"), first);
+  fs::remove(pred + "/classes.json");
+  EXPECT_EQ(name_of(alone, pred), "1");
+  EXPECT_EQ(name_of(data() + "/labelsTr", pred), first) << "dataset.json lies beside the references";
+  EXPECT_EQ(name_of(data() + "/labelsTr/", pred), first);
+  std::ofstream(pred + "/classes.json") << "{\"labels\": 7}";
+  const CommandResult damaged = run_voxshard("evaluate " + pred + " " + alone + " --json");
+  EXPECT_EQ(damaged.exit_code, 0) << damaged.err;
+  EXPECT_THAT(damaged.err, HasSubstr("names of classes are not taken"));
+}
+
 /// Small data sets whose cases have an organ of one voxel more or less, under names of a choice.
 struct FrontDoorNamesCli : testing::Test {
   /// Writes a data set with a case for each name; the organ of `large` is far larger.

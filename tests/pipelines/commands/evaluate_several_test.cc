@@ -56,7 +56,7 @@ TEST(EvaluateSeveral, MeanAndSpreadAreThoseOfTheScoresOfEachAlone) {
   EXPECT_FALSE(report.partial) << report.text;
   EXPECT_FALSE(report.json.contains("together")) << "every case is in each of them";
   // Of class 2 (80 voxels a plane in planes 6 and 7): all, half and nothing is found, with a Dice of 1, 2/3 and 0.
-  const Json& two = row_of(report.json.at("spread"), "2", "dice");
+  const Json& two = row_of(report.json.at("spread"), "two", "dice");
   EXPECT_EQ(two.at("n"), 3);
   EXPECT_NEAR(two.at("mean").get<double>(), 5.0 / 9, 1e-12);
   EXPECT_NEAR(two.at("deviation").get<double>(), std::sqrt((16.0 / 81 + 1.0 / 81 + 25.0 / 81) / 2), 1e-12);
@@ -74,7 +74,7 @@ TEST(EvaluateSeveral, MeanAndSpreadAreThoseOfTheScoresOfEachAlone) {
   EXPECT_EQ(read_json(o.summary).at("spread"), nlohmann::json(report.json.at("spread")));
   const std::string csv = Scene::bytes_of(scene.path("out/scores.csv"));
   EXPECT_THAT(csv, HasSubstr("class,metric,n,mean,deviation,least,largest," + scene.path("a").string()));
-  EXPECT_THAT(csv, HasSubstr("\n2,dice,3,0.5555555555"));
+  EXPECT_THAT(csv, HasSubstr("\ntwo,dice,3,0.5555555555"));
   EXPECT_THAT(report.text, HasSubstr("0.556"));
   EXPECT_NO_THROW(run_evaluate(o, scene.progress)) << "its own files are replaced";
 }
@@ -92,7 +92,7 @@ TEST(EvaluateSeveral, PredictionsThatShareNoCaseAreAlsoOneSet) {
   EXPECT_EQ(together.at("cases").size(), 4u);
   EXPECT_NEAR(together.at("classes")[1].at("dice").get<double>(), (3 * 2.0 / 3 + 0) / 4, 1e-12)
       << "every case weighs the same, whichever fold it is of";
-  EXPECT_NEAR(row_of(report.json.at("spread"), "2", "dice").at("mean").get<double>(), (2.0 / 3 + 0) / 2, 1e-12)
+  EXPECT_NEAR(row_of(report.json.at("spread"), "two", "dice").at("mean").get<double>(), (2.0 / 3 + 0) / 2, 1e-12)
       << "every fold weighs the same";
 }
 

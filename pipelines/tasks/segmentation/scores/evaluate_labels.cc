@@ -22,6 +22,7 @@
 #include "pipelines/tasks/segmentation/scores/label_means.h"
 #include "pipelines/tasks/segmentation/scores/label_outputs.h"
 #include "pipelines/tasks/segmentation/scores/label_pairs.h"
+#include "pipelines/tasks/segmentation/scores/names_beside.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -226,7 +227,9 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
       dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, context, gate);
 
   const int ignored = dataset ? dataset->ignore_label.value_or(-1) : -1;
-  const auto names = dataset ? dataset->label_names : std::vector<std::string>();
+  std::vector<fs::path> predictions = options.further;
+  predictions.insert(predictions.begin(), options.predictions);
+  const auto names = dataset ? dataset->label_names : names_beside(options.references, predictions, context.progress());
   const ScoredLabels labels{
       .classes = classes,
       .ignored = ignored,
