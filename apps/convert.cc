@@ -62,6 +62,11 @@ RunCommand add(CLI::App& app) {
                  "axes: reject, or resample on an upright regular grid")
       ->check(one_of({"reject", "resample"}))
       ->capture_default_str();
+  app.add_option("--fraction", o->request.least_fraction,
+                 "Of a fractional DICOM segmentation: the part of a voxel from which on it belongs to a segment; "
+                 "W_FRACTION says that it was cut")
+      ->check(number_in({0.001, 1}))
+      ->capture_default_str();
   app.add_flag("--provenance", o->provenance,
                "Of volumes: a JSON beside each with version, source format, hash of the source's content, and what was "
                "repaired or resampled; without names, UIDs or paths");

@@ -103,7 +103,7 @@ DicomSegmentation place_segmentation(DicomHeader header) {
   return seg;
 }
 
-std::int64_t read_segmentation(const DicomSegmentation& seg, std::span<float> labels, const SegmentReading& reading) {
+SegmentCounts read_segmentation(const DicomSegmentation& seg, std::span<float> labels, const SegmentReading& reading) {
   const DicomHeader& h = seg.header;
   const std::vector<char> bytes = read_stored_pixels(h.file, {.columns = h.columns,
                                                               .rows = h.rows,
@@ -115,11 +115,14 @@ std::int64_t read_segmentation(const DicomSegmentation& seg, std::span<float> la
   const auto plane = static_cast<std::size_t>(h.columns * h.rows);
   const bool is_map = h.segmentation == "LABELMAP";
   const double least = h.segmentation == "FRACTIONAL" ? reading.least_fraction * h.most_fraction : 1;
+  SegmentCounts counts;
   std::vector<bool> shared;  // sized by the first voxel that is
   for (std::size_t f = 0; f < h.frames.size(); ++f)
     for (std::size_t i = 0; i < plane; ++i) {
       const int value = values.at(f * plane + i);
       const bool belongs = is_map || (value > 0 && value >= least);
+      counts.partial += h.segmentation == "FRACTIONAL" && value > 0 && value < h.most_fraction &&
+                        label_of[static_cast<std::size_t>(h.frames[f].segment)] != 0;
       const float label = belongs ? label_of[static_cast<std::size_t>(is_map ? value : h.frames[f].segment)] : 0;
       const std::size_t at = seg.slice_of[f] * plane + i;
       float& out = labels[at];
@@ -129,7 +132,8 @@ std::int64_t read_segmentation(const DicomSegmentation& seg, std::span<float> la
       }
       out = std::max(out, label);
     }
-  return std::count(shared.begin(), shared.end(), true);
+  counts.shared = std::count(shared.begin(), shared.end(), true);
+  return counts;
 }
 
 }  // namespace voxshard

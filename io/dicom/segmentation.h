@@ -32,11 +32,16 @@ struct SegmentReading {
   double least_fraction = 0.5;                           // of a fractional segment's voxel that belongs to it
 };
 
-/// Writes the label of each voxel: 0, or the class of its segment; of classes that share a voxel the highest. Returns
-/// how many voxels several classes share.
+/// What is to be said about the voxels of a segmentation.
+struct SegmentCounts {
+  std::int64_t shared = 0;   // that several classes share
+  std::int64_t partial = 0;  // of fractional segments, that neither fill a voxel nor leave it empty
+};
+
+/// Writes the label of each voxel: 0, or the class of its segment; of classes that share a voxel the highest.
 ///   labels  as many as grid.size says, x fastest, all 0
 /// Errors: kInput as read_stored_pixels; for a type that is not known.
-std::int64_t read_segmentation(const DicomSegmentation& segmentation, std::span<float> labels,
-                               const SegmentReading& reading = {});
+SegmentCounts read_segmentation(const DicomSegmentation& segmentation, std::span<float> labels,
+                                const SegmentReading& reading = {});
 
 }  // namespace voxshard

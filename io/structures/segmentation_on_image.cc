@@ -111,8 +111,9 @@ OnImage segmentation_on_image(const DicomSegmentation& segmentation, const Geome
       throw input_error(path, "shares no place with its image", "give the image that it was made on", "E_GEOMETRY");
   }
   std::vector<float> labels(static_cast<std::size_t>(voxels_of(seg)));
-  found.shared = read_segmentation(segmentation, labels,
-                                   {.class_of_segment = &class_of_structure, .least_fraction = least_fraction});
+  const SegmentCounts counts = read_segmentation(
+      segmentation, labels, {.class_of_segment = &class_of_structure, .least_fraction = least_fraction});
+  found.shared = counts.shared, found.partial = counts.partial;
   found.outside = count_outside(labels, seg.size, inside);
   auto* out = found.volume.voxels.as<std::int32_t>();
   for (const std::int64_t z : offsets[2])

@@ -15,6 +15,7 @@ namespace voxshard {
 struct OnImage {
   Volume volume;             // i32 on the image's grid
   std::int64_t shared = 0;   // voxels of the segmentation that several classes claim
+  std::int64_t partial = 0;  // voxels that a fractional segment fills in part
   std::int64_t outside = 0;  // labelled voxels of the segmentation whose centre lies outside of the image
   bool same_voxels = true;   // false: the grids have other voxels, or lie shifted by a part of one
 };

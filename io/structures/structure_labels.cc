@@ -8,6 +8,7 @@
 #include "io/files/now_reading.h"
 #include "io/structures/contour_fill.h"
 #include "io/structures/segmentation_on_image.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -49,9 +50,12 @@ void add_overlap(StructureLabels& made, std::int64_t voxels) {
 void add_segments(const fs::path& path, const Geometry& image, const std::map<int, int>& class_of,
                   const StructureOptions& options, StructureLabels& made) {
   require_within(options.limits, read_volume_info(path), path);
-  OnImage found =
-      segmentation_on_image(place_segmentation(read_dicom_header(path)), image, class_of, options.least_fraction);
+  const double least = options.limits.least_fraction;
+  OnImage found = segmentation_on_image(place_segmentation(read_dicom_header(path)), image, class_of, least);
   made.volume = std::move(found.volume);
+  if (found.partial > 0)
+    made.notes.emplace_back("W_FRACTION " + counted(found.partial, "voxel") + " that a segment fills in part: from " +
+                            fixed_text(least, 2) + " of the most on they belong to it");
   add_overlap(made, found.shared);
   if (found.outside > 0)
     made.notes.emplace_back("W_OUTSIDE " + counted(found.outside, "labelled voxel") + " outside of the image " +

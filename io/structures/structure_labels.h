@@ -15,14 +15,13 @@
 namespace voxshard {
 
 struct StructureOptions {
-  ImageReference image = {};    // of the image; what is empty is not compared with the file
-  double least_fraction = 0.5;  // a voxel of a fractional segment belongs to it from this value on; in (0, 1]
-  VolumeLimits limits = {};     // of a segmentation's own grid
+  ImageReference image = {};  // of the image; what is empty is not compared with the file
+  VolumeLimits limits = {};   // of a segmentation's own grid; least_fraction is that of its voxels
 };
 
 struct StructureLabels {
   Volume volume;                   // i32 on the image's grid
-  std::vector<std::string> notes;  // each begins with its code: W_OVERLAP, W_OUTSIDE, W_GAP, W_CONTOURS ...
+  std::vector<std::string> notes;  // each begins with its code: W_OVERLAP, W_OUTSIDE, W_FRACTION ...
 };
 
 /// Returns the class of each voxel of an image. A voxel that several classes claim takes the highest class; such voxels

@@ -195,7 +195,10 @@ VolumeFormat format_of_archives(const ArchiveReading& reading) {
           .hashes = [reading](Path path) { return archived_hashes(reading, path); },
           .within =
               [reading](const VolumeLimits& limits) {
-                return format_of_archives({.inner = reading.inner, .limits = limits});
+                std::vector<VolumeFormat> inner = reading.inner;
+                for (VolumeFormat& format : inner)
+                  if (format.within != nullptr) format = VolumeFormat(format.within(limits));
+                return format_of_archives({.inner = std::move(inner), .limits = limits});
               }};
 }
 

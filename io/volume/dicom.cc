@@ -195,19 +195,20 @@ Tensor read_stack(const DicomSeries& series, const fs::path& path, bool label) {
   return std::move(*stack);
 }
 
-Volume read_segmentation_volume(const DicomSegmentation& seg) {
+Volume read_segmentation_volume(const DicomSegmentation& seg, double least_fraction) {
   if (!seg.problem.empty())
     throw Error(ErrorKind::kInput, seg.problem_code, "[input] " + seg.header.file.string() + ": " + seg.problem);
   const Geometry geometry = geometry_of(seg.grid);
   Volume volume{geometry, Tensor(DType::kF32, geometry.shape())};
-  read_segmentation(seg, std::span(volume.voxels.as<float>(), static_cast<std::size_t>(volume.voxels.count())));
+  read_segmentation(seg, std::span(volume.voxels.as<float>(), static_cast<std::size_t>(volume.voxels.count())),
+                    {.least_fraction = least_fraction});
   return volume;
 }
 
-Volume read_series(const fs::path& path, DType dtype, IrregularSlices irregular) {
+Volume read_series(const fs::path& path, DType dtype, IrregularSlices irregular, double least_fraction) {
   const bool label = dtype == DType::kI32;
   const DicomVolume from = open_volume(path, irregular);
-  Volume volume = from.segmentation ? read_segmentation_volume(*from.segmentation)
+  Volume volume = from.segmentation ? read_segmentation_volume(*from.segmentation, least_fraction)
                                     : Volume{geometry_of(from.grid()), read_stack(from.series, path, label)};
   if (from.upright) {
     Tensor voxels(DType::kF32, volume.geometry.shape());
@@ -244,27 +245,29 @@ ImageReference image_reference(const fs::path& path) {
   return {.series_uid = h.series, .frame_of_reference_uid = h.frame_of_reference};
 }
 
-VolumeFormat dicom_format(IrregularSlices irregular) {
-  return {.name = "DICOM",
-          .endings = {},
-          .expected =
-              "a DICOM file (an image or a segmentation), a folder with the files of one series, or FOLDER/#series=ID "
-              "as info lists them",
-          .matches = is_dicom,
-          .read_header = [=](const fs::path& path) { return read_series_info(path, irregular); },
-          .read = [=](const fs::path& path, DType dtype) { return read_series(path, dtype, irregular); },
-          .write = nullptr,
-          .check =
-              [=](const fs::path& path) {
-                const DicomVolume volume = open_volume(path, irregular);
-                if (volume.segmentation)
-                  static_cast<void>(read_segmentation_volume(*volume.segmentation));
-                else
-                  read_dicom_slices(volume.series, [](std::size_t, std::span<const double>) {});
-              },
-          .find = find_series,
-          .address_id = id_in,
-          .files = files_of_series};
+VolumeFormat dicom_format(IrregularSlices irregular, double least_fraction) {
+  return {
+      .name = "DICOM",
+      .endings = {},
+      .expected =
+          "a DICOM file (an image or a segmentation), a folder with the files of one series, or FOLDER/#series=ID "
+          "as info lists them",
+      .matches = is_dicom,
+      .read_header = [=](const fs::path& path) { return read_series_info(path, irregular); },
+      .read = [=](const fs::path& path, DType dtype) { return read_series(path, dtype, irregular, least_fraction); },
+      .write = nullptr,
+      .check =
+          [=](const fs::path& path) {
+            const DicomVolume volume = open_volume(path, irregular);
+            if (volume.segmentation)
+              static_cast<void>(read_segmentation_volume(*volume.segmentation, least_fraction));
+            else
+              read_dicom_slices(volume.series, [](std::size_t, std::span<const double>) {});
+          },
+      .find = find_series,
+      .address_id = id_in,
+      .files = files_of_series,
+      .within = [=](const VolumeLimits& limits) { return dicom_format(irregular, limits.least_fraction); }};
 }
 
 }  // namespace voxshard

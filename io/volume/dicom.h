@@ -28,7 +28,8 @@ ImageReference image_reference(const std::filesystem::path& path);
 /// volume.
 ///   irregular  kResample reads series with E_GAP, E_IRREGULAR and E_TILT on an upright regular grid
 ///   (series_resample.h)
-VolumeFormat dicom_format(IrregularSlices irregular = IrregularSlices::kReject);
+///   least_fraction  as in VolumeLimits
+VolumeFormat dicom_format(IrregularSlices irregular = IrregularSlices::kReject, double least_fraction = kLeastFraction);
 
 /// Returns the id of a series, "ct_77dddbdf335a", and its address, the folder of its files with "#series=" and the id.
 std::string series_id(const DicomSeries& series);

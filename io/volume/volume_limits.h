@@ -18,10 +18,15 @@ namespace voxshard {
 
 struct VolumeInfo;
 
+/// The usual least_fraction: a voxel belongs to a segment that fills half of it.
+inline constexpr double kLeastFraction = 0.5;
+
 struct VolumeLimits {
   std::int64_t most_voxels = std::int64_t{1} << 30;  // of a file, and of its resampled volume: 1024^3
   double most_inflation = 250;    // unpacked bytes per byte of a compressed file; checked beyond kFreeInflationBytes
   std::int64_t memory_bytes = 0;  // peak memory of one case; 0: no limit
+  double least_fraction = kLeastFraction;  // of a fractional DICOM segmentation: the part of the most from which on a
+                                           // voxel belongs to a segment; in (0, 1]
 };
 
 /// Unpacked size in bytes up to which most_inflation is not checked: an empty label map compresses a thousandfold.

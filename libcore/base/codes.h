@@ -83,6 +83,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_EXTENT", "a class that is more scattered or compact than in the other cases"},
     {"W_FIT", "labels whose borders lie on no edges of their image"},
     {"W_FORMS", "a volume's header does not say how it lies, or in two ways; the text says what was used"},
+    {"W_FRACTION", "voxels that a fractional segment fills in part, which were cut at {fraction}"},
     {"W_FRAMES", "frames that do not decode; the one before stands in"},
     {"W_GAP", "slices between the contours of a structure that have none and stay empty"},
     {"W_HU", "an image whose values are no Hounsfield units of a CT"},

@@ -58,7 +58,10 @@ TaskReport run_convert(const ConvertRequest& request, ConvertTo to, Progress& pr
                 "[usage] {provenance} is for a volume that is written as it is, and for {to} nnunet; leave it out");
   if (makes_label_map) return convert_structures(request);
   if (to == ConvertTo::kVolume)
-    return convert_volume(request.input, request.output, volume_formats_with(request.irregular), request.provenance);
+    return convert_volume(
+        request.input, request.output,
+        formats_within(volume_formats_with(request.irregular), {.least_fraction = request.least_fraction}),
+        request.provenance);
   if (to == ConvertTo::kNnunet) return convert_to_nnunet(request, progress);
   if (to == ConvertTo::kClasses) return classes_from_boxes(request, progress);
   return to == ConvertTo::kFolder ? convert_from_records(request, progress) : convert_to_records(request, progress);

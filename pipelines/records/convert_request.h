@@ -23,6 +23,7 @@ struct ConvertRequest {
   IrregularSlices irregular = IrregularSlices::kReject;  // of volumes
   Provenance provenance = Provenance::kNone;             // of volumes: a JSON beside each
   std::filesystem::path like;                            // image on whose grid structures are written; empty: not given
+  double least_fraction = kLeastFraction;                // of fractional segmentations, as in VolumeLimits
   std::filesystem::path classes;  // map of names to classes; empty: the file's own numbers are the classes
   std::filesystem::path id_salt;  // of a tree of series: a secret that ids are made with; empty: they are numbered
   bool keep_names = false;        // of a tree of series: ids are the names of folders

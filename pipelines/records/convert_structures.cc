@@ -99,7 +99,8 @@ Json json_of(const std::map<int, MadeClass>& classes) {
 }  // namespace
 
 TaskReport convert_structures(const ConvertRequest& request) {
-  const VolumeFormats formats = volume_formats_with(request.irregular);
+  const VolumeFormats formats =
+      formats_within(volume_formats_with(request.irregular), {.least_fraction = request.least_fraction});
   const StructureFile file = read_structure_file(request.input);
   const Geometry grid = grid_for(request, file, formats);
   Choice choice =

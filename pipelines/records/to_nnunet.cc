@@ -171,7 +171,8 @@ std::int64_t largest_image_bytes(const std::vector<NnunetTurn>& turns, const Vol
 }  // namespace
 
 TaskReport convert_to_nnunet(const ConvertRequest& request, Progress& progress) {
-  const VolumeFormats formats = volume_formats_with(request.irregular);
+  const VolumeFormats formats =
+      formats_within(volume_formats_with(request.irregular), {.least_fraction = request.least_fraction});
   const SourceDataset source = read_nnunet_source(request, formats, progress);
   std::vector<CaseFailure> failures;
   for (const CaseProblem& problem : source.dataset.problems)

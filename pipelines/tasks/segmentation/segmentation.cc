@@ -48,7 +48,8 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
        .choices = {"ct", "zscore", "window", "none"}}};
   for (Setting& setting : source_settings(o.source)) settings.push_back(std::move(setting));
   for (Setting& setting : limit_settings(o.formats.limits)) settings.push_back(std::move(setting));
-  settings.insert(settings.end(), {irregular_setting(o.irregular), missing_classes_setting(o.missing)});
+  settings.insert(settings.end(), {irregular_setting(o.irregular), fraction_setting(o.formats.limits),
+                                   missing_classes_setting(o.missing)});
   return settings;
 }
 
@@ -62,7 +63,7 @@ struct CheckReading {
 std::vector<Setting> check_settings(CheckReading& o) {
   std::vector<Setting> settings = source_settings(o.source);
   for (Setting& setting : limit_settings(o.limits)) settings.push_back(std::move(setting));
-  settings.push_back(irregular_setting(o.irregular));
+  settings.insert(settings.end(), {irregular_setting(o.irregular), fraction_setting(o.limits)});
   return settings;
 }
 
@@ -87,6 +88,7 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOp
        "segmentations or structure sets",
        "", &o.classes},
       irregular_setting(o.irregular),
+      fraction_setting(o.formats.limits),
       {.name = "baseline",
        .help = "What is scored beside it, fitted on the training cases: threshold, the best HU interval of each "
                "class; default: none",
@@ -262,8 +264,7 @@ class Segmentation : public Task {
     o.summary = options.summary, o.seen = options.seen, o.further = options.further;
     o.metrics = metrics_;
     warn_of_settings_of_surfaces(options, chosen_metrics(o.metric_keys, metrics_), context.progress());
-    o.formats = with_irregular(o.formats, o.irregular);
-    o.formats.limits.memory_bytes = context.left_bytes();
+    o.formats = formats_within(with_irregular(o.formats, o.irregular), o.formats.limits, context.left_bytes());
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{
         .json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};

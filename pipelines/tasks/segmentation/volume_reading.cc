@@ -18,6 +18,15 @@ std::vector<Setting> limit_settings(VolumeLimits& limits) {
            {{1, 1e6}}}};
 }
 
+Setting fraction_setting(VolumeLimits& limits) {
+  return {"fraction",
+          "Of a fractional DICOM segmentation: the part of a voxel from which on it belongs to a segment; W_FRACTION "
+          "says that it was cut",
+          "",
+          &limits.least_fraction,
+          {{0.001, 1}}};
+}
+
 std::vector<Setting> prediction_settings(VolumeReading& o) {
   std::vector<Setting> settings = limit_settings(o.limits);
   settings.push_back(irregular_setting(o.irregular));

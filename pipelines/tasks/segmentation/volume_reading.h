@@ -26,6 +26,8 @@ struct VolumeReading {
 
 /// Returns the settings of the limits, the same for check, prepare and predict.
 std::vector<Setting> limit_settings(VolumeLimits& limits);
+/// Returns the setting of least_fraction, the same wherever labels are read.
+Setting fraction_setting(VolumeLimits& limits);
 std::vector<Setting> prediction_settings(VolumeReading& reading);
 
 /// Returns the formats within these limits and that memory, which may be 0: no limit.

@@ -93,6 +93,53 @@ TEST_F(StudyTreeCli, WhatPrepareResamplesIsNoFindingWhereCheckResamplesToo) {
   expect_nobody(r);
 }
 
+TEST_F(StudyTreeCli, AFractionalSegmentationIsCutWhereThatIsAskedForAndSaid) {
+  for (int i = 0; i < 4; ++i) {
+    const std::string uid = "1.2.840.4711." + std::to_string(i);
+    fs::remove(patient_folder(i) + "/PLANTED_RS.dcm");
+    SegmentationSpec seg{.segments = {"Leber", "Spleen"}, .rows = 8, .columns = 8};
+    seg.series = uid + ".4", seg.frame_of_reference = uid + ".9", seg.step = "2", seg.study = uid;
+    seg.patient = "PLANTED^P", seg.instance = uid + ".800", seg.own_series = uid + ".80";
+    std::string part(64, '\0'), whole(64, '\0');
+    part[9] = part[10] = '\x50', part[11] = '\xc0', whole[50] = '\xff';  // 0.31, 0.31, 0.75; 1
+    seg.frames = {{.segment = 1, .position = {0, 0, 2}, .values = part},
+                  {.segment = 2, .position = {0, 0, 4}, .values = whole}};
+    write_study_file(patient_folder(i) + "/PLANTED_SEG.dcm", segmentation_bytes(seg));
+  }
+  const auto liver_of = [&](const std::string& work) {
+    return nlohmann::json::parse(file_text(work + "/dataset.json"))
+        .at("cases")
+        .at(0)
+        .at("class_voxels")
+        .at(1)
+        .get<int>();
+  };
+  const CommandResult half = run_voxshard(prepare("--spacing keep"));
+  ASSERT_EQ(half.exit_code, 0) << half.err;
+  EXPECT_THAT(half.err, HasSubstr("W_FRACTION 3 voxels that a segment fills in part: from 0.50"));
+  EXPECT_EQ(liver_of(work_), 1);
+  const CommandResult less = run_voxshard(prepare("--spacing keep --fraction 0.3 --resume"));
+  ASSERT_EQ(less.exit_code, 0) << less.err;
+  EXPECT_THAT(less.err, HasSubstr("from 0.30"));
+  EXPECT_EQ(liver_of(work_), 3) << "what was cut elsewhere is made anew";
+  expect_nobody(less);
+  const std::string map = " --classes " + (scratch_ / "map.toml"), fraction = " --fraction 0.3";
+  EXPECT_THAT(run_voxshard("check " + tree_ + map + fraction + " --json").out, HasSubstr("from 0.30"));
+  const std::string seg = patient_folder(0) + "/PLANTED_SEG.dcm", labels = scratch_ / "labels.nii.gz";
+  const CommandResult converted = run_voxshard("convert " + seg + map + fraction + " -o " + labels + " --like " +
+                                               patient_folder(0) + "/PLANTED_CT --json");
+  ASSERT_EQ(converted.exit_code, 0) << converted.err;
+  EXPECT_EQ(converted.json().at("classes").at(0).at("voxels"), 3);
+  EXPECT_THAT(converted.out, HasSubstr("W_FRACTION"));
+  const CommandResult set =
+      run_voxshard("convert " + tree_ + map + fraction + " -o " + (scratch_ / "set") + " --to nnunet");
+  ASSERT_EQ(set.exit_code, 0) << set.err;
+  const CommandResult scores =
+      run_voxshard("evaluate " + (scratch_ / "set/labelsTr") + " " + (scratch_ / "set/labelsTr") + " --json");
+  EXPECT_EQ(scores.json().at("classes").at(0).at("name"), "liver");
+  EXPECT_EQ(run_voxshard(prepare("--fraction 0")).exit_code, 2);
+}
+
 TEST_F(StudyTreeCli, PlainFoldersArePreparedAndCheckedToo) {
   for (const char* part : {"A", "B"}) fs::create_directories(scratch_ / part);
   ASSERT_EQ(run_voxshard("demo " + (scratch_ / "demo") + " --cases 3 --test 0 -q").exit_code, 0);

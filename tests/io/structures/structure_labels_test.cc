@@ -101,7 +101,7 @@ TEST_F(StructureLabelsTest, ASegmentationOnTheGridOfItsImageKeepsItsVoxels) {
   const Geometry image{.size = {3, 2, 2}, .spacing = {1, 1, 2}};
   const StructureLabels made = read(segmentation_bytes(small_segmentation()), image, {{1, 1}, {2, 2}});
   EXPECT_THAT(voxels(made), ElementsAre(1, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 2));
-  EXPECT_THAT(made.notes, ElementsAre(HasSubstr("W_OVERLAP 1 voxel ")));
+  EXPECT_THAT(made.notes, ElementsAre(HasSubstr("W_FRACTION"), HasSubstr("W_OVERLAP 1 voxel ")));
   const StructureLabels swapped = read(segmentation_bytes(small_segmentation()), image, {{1, 5}, {2, 2}});
   EXPECT_THAT(voxels(swapped), ElementsAre(5, 5, 2, 0, 0, 0, 0, 0, 0, 0, 0, 2)) << "the highest class, not number";
   EXPECT_THAT(voxels(read(segmentation_bytes(small_segmentation()), image, {{2, 1}})),
@@ -110,8 +110,12 @@ TEST_F(StructureLabelsTest, ASegmentationOnTheGridOfItsImageKeepsItsVoxels) {
 
 TEST_F(StructureLabelsTest, AFractionalSegmentHoldsWhatReachesTheThreshold) {
   const Geometry image{.size = {3, 2, 2}, .spacing = {1, 1, 2}};
-  EXPECT_THAT(voxels(read(segmentation_bytes(small_segmentation()), image, {{2, 1}}, {.least_fraction = 0.3})),
-              ElementsAre(0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1));
+  EXPECT_THAT(
+      voxels(read(segmentation_bytes(small_segmentation()), image, {{2, 1}}, {.limits = {.least_fraction = 0.3}})),
+      ElementsAre(0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1));
+  EXPECT_THAT(
+      read(segmentation_bytes(small_segmentation()), image, {{2, 1}}, {.limits = {.least_fraction = 0.3}}).notes,
+      ElementsAre(HasSubstr("W_FRACTION 1 voxel that a segment fills in part: from 0.30 ")));
 }
 
 TEST_F(StructureLabelsTest, ASegmentationOfAPartOfTheImageLiesAtItsPlace) {
@@ -142,14 +146,14 @@ TEST_F(StructureLabelsTest, VoxelsOfAnotherSizeTakeTheNearestAndThatIsSaid) {
   const std::vector<int> all = voxels(made);
   EXPECT_THAT(std::vector<int>(all.begin(), all.begin() + 18),
               ElementsAre(1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0));
-  EXPECT_THAT(made.notes, ElementsAre(HasSubstr("W_OVERLAP"), HasSubstr("W_RESAMPLED")));
+  EXPECT_THAT(made.notes, ElementsAre(HasSubstr("W_FRACTION"), HasSubstr("W_OVERLAP"), HasSubstr("W_RESAMPLED")));
 }
 
 TEST_F(StructureLabelsTest, LabelsOutsideOfTheImageAreCountedAndOtherPlacesRefused) {
   const Geometry cut{.size = {2, 2, 2}, .spacing = {1, 1, 2}};
   EXPECT_THAT(read(segmentation_bytes(small_segmentation()), cut, {{1, 1}}).notes, IsEmpty());
   EXPECT_THAT(read(segmentation_bytes(small_segmentation()), cut, {{2, 1}}).notes,
-              ElementsAre(HasSubstr("W_OUTSIDE 2 labelled voxels")));
+              ElementsAre(HasSubstr("W_FRACTION"), HasSubstr("W_OUTSIDE 2 labelled voxels")));
   const Geometry away{.size = {2, 2, 2}, .origin = {50, 0, 0}};
   expect_error(ErrorKind::kInput, "shares no place", [&] {
     read(segmentation_bytes(small_segmentation()), away, {{1, 1}});

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// Returns what a case is made of beside the bytes of its files, in one of the sources; null: nothing.
-Json choices_of(const Case& item) {
+Json choices_of(const Case& item, const VolumeFormats& formats) {
   Json choices;
   for (const ClassedStructures& one : item.structures) {
     Json classes = Json::object();
@@ -24,6 +24,7 @@ Json choices_of(const Case& item) {
     choices["classes"].push_back(classes);
   }
   if (item.annotated) choices["annotated"] = *item.annotated;
+  if (formats.limits.least_fraction != kLeastFraction) choices["fraction"] = formats.limits.least_fraction;
   return choices;
 }
 
@@ -72,7 +73,8 @@ Json source_hashes(const Case& item, const VolumeFormats& formats) {
   if (item.label) add_volume(*item.label);
   for (const ClassedStructures& one : item.structures)
     add(one.file, [&](const fs::path& path) { return OpenedFile(path, formats.limits).read(file_hash); });
-  if (const Json choices = choices_of(item); !choices.is_null()) hashes.push_back({"choices", nullptr, choices});
+  if (const Json choices = choices_of(item, formats); !choices.is_null())
+    hashes.push_back({"choices", nullptr, choices});
   return hashes;
 }
 
