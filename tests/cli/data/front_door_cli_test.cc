@@ -95,6 +95,28 @@ struct FrontDoorNamesCli : testing::Test {
   Folder folder_{"front_door"};
 };
 
+TEST_F(FrontDoorNamesCli, IdsThatAreNamesOfFilesAreSaidUnlessTheyAreOrdinals) {
+  const std::string words = "--id-salt FILE hides them", out = folder_ / "work";
+  for (const auto& [names, is_said] : {std::pair(std::vector<std::string>{"liver_001", "liver_002"}, false),
+                                       std::pair(std::vector<std::string>{"BRATS_001"}, false),
+                                       std::pair(std::vector<std::string>{"s0011", "s0012"}, false),
+                                       std::pair(std::vector<std::string>{"Meier_Anna", "Vogt_Karl"}, true),
+                                       std::pair(std::vector<std::string>{"Meier_1", "Vogt_1"}, true),
+                                       std::pair(std::vector<std::string>{"p48291733", "p48291734"}, true)}) {
+    const std::string set = write_set(names);
+    for (const std::string& command : {"prepare " + set + " -o " + out + " --resume", "check " + set}) {
+      const CommandResult r = run_voxshard(command);
+      std::size_t count = 0;
+      for (std::size_t at = r.err.find(words); at != std::string::npos; at = r.err.find(words, at + 1)) ++count;
+      EXPECT_EQ(count, is_said ? 1u : 0u) << command << " " << names.front() << "\n" << r.err;
+    }
+  }
+  folder_.write("salt", "a secret of the operator's");
+  fs::permissions(folder_ / "salt", fs::perms(0600));
+  const CommandResult r = run_voxshard("check " + (folder_ / "set") + " --id-salt " + (folder_ / "salt"));
+  EXPECT_THAT(r.err, Not(HasSubstr("hides them")));
+}
+
 TEST_F(FrontDoorNamesCli, PrepareNamesACaseWithAnUnusualVolumeAndTheCommandThatLooksCloser) {
   std::vector<std::string> names;
   for (int i = 10; i < 22; ++i) names.push_back("case_" + std::string(i % 2, '0') + std::to_string(i));

@@ -77,6 +77,25 @@ Dataset read_tree(const DatasetSource& source, const VolumeFormats& formats, Pro
   return std::move(tree.dataset);
 }
 
+/// True when ids differ in a short number alone, as liver_001 and liver_002 do: such names say nothing of patients.
+bool are_ordinals(const Dataset& dataset) {
+  constexpr std::size_t kMostDigits = 5;  // more may be the number of a patient
+  std::vector<std::string> ids = case_ids(dataset.training);
+  for (const Case& item : dataset.test) ids.push_back(item.id);
+  if (ids.empty()) return true;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto letters_of = [&](const std::string& id) {  // without the number at its end
+    std::size_t end = id.size();
+    while (end > 0 && is_digit(id[end - 1])) --end;
+    return id.substr(0, end);
+  };
+  const std::string letters = letters_of(ids.front());
+  return std::ranges::all_of(ids, [&](const std::string& id) {
+    const std::size_t digits = id.size() - letters.size();
+    return letters_of(id) == letters && digits >= 1 && digits <= kMostDigits;
+  });
+}
+
 /// Why a case of a dataset.json cannot be used, without its names.
 std::string reason_without_names(const std::string& code) {
   if (code == "E_MISSING") return "an image or the label map of it is missing";
@@ -123,6 +142,10 @@ SourceDataset with_ids(Dataset dataset, bool folders_of_names, const DatasetSour
       progress.log(
           "ids of cases are the names of files and folders, because {keep-names} says so: whatever these say of "
           "patients stands in every output");
+    else if (!are_ordinals(found.dataset))
+      progress.log(
+          "ids of cases are the file names of the data set, which stand in every output; where they name patients, "
+          "{id-salt} FILE hides them");
     say_notes();
     return found;
   }
