@@ -178,6 +178,18 @@ TEST_F(StudyChainCli, TheChainNeedsNoNetworkAndNamesNobodyInAnyOutputLogOrError)
   add("prepare " + zips + map + " -o " + out + "/packed --resume", 0);
   script += program + " train " + out + "/work -o " + out +
             "/run --steps 2 --base-filters 4 --depth 2 --crop 4x8x8 --fold all || echo FAILED train\n";
+  for (const char* form : {"", " --json"})  // a fold each, so that something is held out
+    script += program + " train " + out + "/work -o " + out + "/held" + (*form != 0 ? "_json" : "") +
+              " --steps 2 --base-filters 4 --depth 2 --crop 4x8x8 --fold 0 --predict-held-out on" + form +
+              " || echo FAILED train held" + form + "\n";
+  for (const std::string& run : {std::string("/run"), std::string("/held")}) {
+    add("status " + out + run, 0), add("info " + out + run, 0);
+    add("report " + out + run + " -o " + out + run + "_page.html", 0);
+    add("evaluate " + out + run + " " + out + "/work --fold all", 0);
+  }
+  add("explain --sample " + patient_folder(0) + "/PLANTED_CT --base-filters 2 --depth 2 --draw " + out + "/tiles.png",
+      0);
+  add("predict " + out + "/held " + tree_ + " --held-out -o " + out + "/unseen", 0);
   add("predict " + out + "/run " + tree_ + " -o " + out + "/pred", 0);
   add("evaluate " + out + "/pred " + tree_ + map + " -o " + out + "/summary.json", 0);
   add("convert " + tree_ + map + " -o " + out + "/set --to nnunet --provenance", 0);
@@ -195,9 +207,21 @@ TEST_F(StudyChainCli, TheChainNeedsNoNetworkAndNamesNobodyInAnyOutputLogOrError)
   if (!fs::exists(scratch_ / "interfaces")) GTEST_SKIP() << "no right to make a network namespace";
   EXPECT_THAT(file_text(scratch_ / "interfaces"), testing::MatchesRegex("[ ]*lo\n")) << "the namespace has a network";
   const std::string text = file_text(log);
-  EXPECT_THAT(text, Not(HasSubstr("FAILED")));
+  EXPECT_THAT(text, Not(HasSubstr("FAILED"))) << text;
   EXPECT_THAT(text, HasSubstr("4 prepared"));
   expect_nobody_there({.exit_code = 0, .out = text, .err = {}}, out);
+}
+
+TEST_F(StudyChainCli, AListOfATreeNamesSeriesByIdsAndInJsonTheirFoldersAlone) {
+  for (const char* form : {"", " --json", " --quick"}) {
+    const CommandResult r = run_voxshard("info " + tree_ + form);
+    ASSERT_EQ(r.exit_code, 0) << r.err;
+    const bool json = form == std::string(" --json");  // its addresses are for other commands
+    EXPECT_EQ(r.out.find("PLANTED_P1/PLANTED_CT/#series=ct_") != std::string::npos, json) << r.out;
+    for (const char* planted : {"PLANTED^", "PLANTED_ID", "Sanatorium", "1.2.840.4711"})
+      EXPECT_THAT(r.out + r.err, Not(HasSubstr(planted)));
+    EXPECT_EQ((r.out + r.err).find("PLANTED") != std::string::npos, json);
+  }
 }
 
 TEST_F(StudyChainCli, CasesOfOnePatientStandInOneFoldAndNobodyLearnsWhoItIs) {
