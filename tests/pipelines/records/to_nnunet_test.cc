@@ -63,6 +63,45 @@ TEST(ToNnunet, TheDecathlonKeepsVoxelsPlacesClassesAndParts) {
   EXPECT_EQ(read_volume_info(*d.training[1].label).scalar_type, "uint8");
 }
 
+TEST(ToNnunet, AnOldDataSetOfNnUNetBecomesANewOne) {
+  Scene scene("to_nnunet_v1");
+  scene.write_dataset(2);
+  fs::create_directories(scene.data() / "imagesTs");
+  write_volume(scene.data() / "imagesTs" / "t_0000.nii.gz", Scene::make_image(7), DiskType::kF32);
+  scene.edit_dataset([&](nlohmann::json& json) {
+    json = {{"name", "Task100_Organs"},
+            {"modality", {{"0", "CT"}}},
+            {"labels", {{"0", "background"}, {"1", "one"}, {"2", "two"}}},
+            {"numTraining", 2},
+            {"numTest", 1},
+            {"training", nlohmann::json::array()},
+            {"test", {"./imagesTs/t.nii.gz"}}};
+    for (int i = 0; i < 2; ++i)  // v1 lists images without the number of the channel
+      json["training"].push_back(
+          {{"image", "./imagesTr/" + Scene::id(i) + ".nii.gz"}, {"label", "./labelsTr/" + Scene::id(i) + ".nii.gz"}});
+  });
+  const Dataset old = read_dataset(scene.data());
+  ASSERT_EQ(old.kind, "nnU-Net v1");
+  const TaskReport report = convert(scene, "out");
+  EXPECT_EQ(report.json.at("converted"), 3);
+  const nlohmann::json written = nlohmann::json::parse(Scene::bytes_of(scene.path("out/dataset.json")));
+  EXPECT_EQ(written.at("channel_names"), nlohmann::json({{"0", "CT"}}));
+  EXPECT_EQ(written.at("labels"), nlohmann::json({{"background", 0}, {"one", 1}, {"two", 2}}));
+  EXPECT_EQ(written.at("numTraining"), 2);
+  EXPECT_EQ(written.at("file_ending"), ".nii.gz");
+  for (const char* key : {"modality", "training", "test", "numTest"}) EXPECT_FALSE(written.contains(key)) << key;
+  const Dataset d = read_dataset(scene.path("out"));
+  EXPECT_EQ(d.kind, "nnU-Net v2");
+  EXPECT_EQ(d.name, "Task100_Organs");
+  EXPECT_THAT(case_ids(d.training), ElementsAre("case_0", "case_1"));
+  EXPECT_THAT(case_ids(d.test), ElementsAre("t"));
+  for (std::size_t i = 0; i < 2; ++i) {
+    expect_same_volume(read_image(d.training[i].images.at(0)), read_image(old.training[i].images.at(0)));
+    expect_same_volume(read_label(*d.training[i].label), read_label(*old.training[i].label));
+  }
+  expect_same_volume(read_image(d.test[0].images.at(0)), Scene::make_image(7));
+}
+
 TEST(ToNnunet, TwiceGivesTheSameBytesAndReplacesAnUnfinishedFolder) {
   Scene scene("to_nnunet_twice");
   scene.write_dataset(2);
