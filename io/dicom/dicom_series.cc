@@ -145,7 +145,8 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
                              .frame = frame,
                              .at = from.position.value_or(std::array<double, 3>{}),
                              .slope = from.slope.value_or(1) == 0 ? 1 : from.slope.value_or(1),
-                             .intercept = from.intercept.value_or(0)});
+                             .intercept = from.intercept.value_or(0),
+                             .padding = headers[header].padding});
   }
   series.folder = common_folder(series.files);
   series.common = headers[group.members.front().first];

@@ -30,6 +30,7 @@ struct DicomSlice {
   double along_mm = 0;         // position along the normal
   std::array<double, 3> at{};  // centre of the first voxel, mm, LPS
   double slope = 1, intercept = 0;
+  std::optional<std::array<std::int64_t, 2>> padding = {};  // of its file; as DicomHeader
 };
 
 /// A regular grid in DICOM's LPS world, in mm; as Geometry in io/volume/geometry.h.
