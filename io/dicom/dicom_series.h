@@ -49,7 +49,7 @@ struct DicomSeries {
   DicomGrid grid;
   std::string problem;  // why it is no regular volume, with the numbers; else empty
   const char* problem_code = "E_READ";
-  std::string warning;  // "W_UIDS ..." about a usable series; else empty
+  std::string warning;  // "W_UIDS ..." about a usable series, one or several (libcore/base/coded_text.h); else empty
   std::string unit;     // of the values of a PET, "SUV (g/ml)" or as stored; empty for others
 };
 

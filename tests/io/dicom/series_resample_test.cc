@@ -80,6 +80,16 @@ TEST(SeriesResample, ATiltedGantryIsStraightened) {
   expect_mended(places, "E_TILT");
 }
 
+TEST(SeriesResample, WhatElseIsWorthSayingIsSaidToo) {
+  ScratchFolder dir;
+  for (int i = 0; i < 3; ++i)
+    write_bytes(dir.path() / std::to_string(i),
+                dicom_bytes({.instance = "1.2.3.1", .position = {{0, 0.5 * i, 2.0 * i}}}, {1, 2, 3, 4}));
+  EXPECT_THAT(read_volume_info(dir.path(), volume_formats_with(IrregularSlices::kResample)).warning,
+              testing::AllOf(testing::StartsWith("W_RESAMPLED it was scanned with a tilted gantry"),
+                             HasSubstr("; W_UIDS 2 of its files repeat")));
+}
+
 TEST(SeriesResample, TheGridHoldsAllPixelsOfATiltedScan) {
   ScratchFolder dir;
   write_scan(dir.path(), {{0, 0, 0}, {0, 3, 2}, {0, 6, 4}});
