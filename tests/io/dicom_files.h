@@ -50,6 +50,8 @@ class DicomWriter {
   void number(std::uint16_t group, std::uint16_t element, std::uint16_t value, const char* vr = "US") {
     add(group, element, vr, {reinterpret_cast<const char*>(&value), 2});
   }
+  /// The elements of another writer.
+  void append(const std::string& elements) { bytes_ += elements; }
   void words(std::uint16_t group, std::uint16_t element, const std::string& value) {
     long_value(group, element, "OW", value);
   }
