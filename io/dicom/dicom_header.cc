@@ -150,6 +150,16 @@ PetHeader read_enhanced_pet(const DicomValues& v, std::vector<DicomFrame>& frame
   return pet;
 }
 
+/// Returns the stored values of pixels outside of the round field of view; none but of a CT in Hounsfield units.
+std::optional<std::array<std::int64_t, 2>> read_padding(const DicomValues& v, const DicomHeader& h) {
+  const std::string unit = v.text(DCM_RescaleType);
+  if (h.modality != "CT" || !(unit.empty() || unit.starts_with("HU"))) return std::nullopt;
+  const auto value = v.stored_value(DCM_PixelPaddingValue, h.is_signed);
+  if (!value) return std::nullopt;
+  const std::int64_t limit = v.stored_value(DCM_PixelPaddingRangeLimit, h.is_signed).value_or(*value);
+  return std::array{std::min(*value, limit), std::max(*value, limit)};
+}
+
 /// Reads what only segmentations have (DICOM PS3.3 C.8.20).
 void read_segments(const DicomValues& v, DicomHeader& h) {
   h.segmentation = v.text(DCM_SegmentationType);
@@ -221,6 +231,7 @@ DicomHeader read_dicom_header(const fs::path& path) {
   h.colours = v.text(DCM_PhotometricInterpretation);
   h.bits = static_cast<int>(v.small_number(DCM_BitsAllocated));
   h.is_signed = v.small_number(DCM_PixelRepresentation) == 1;
+  h.padding = read_padding(v, h);
   const DcmXfer syntax(open.file->getDataset()->getOriginalXfer());
   h.compressed = syntax.isEncapsulated() || syntax.getStreamCompression() != ESC_none;
   std::error_code error;

@@ -59,6 +59,8 @@ struct DicomHeader {
   std::string colours;                                 // photometric interpretation: "MONOCHROME2"
   int bits = 0;                                        // of a stored value, as allocated
   bool is_signed = false;
+  std::optional<std::array<std::int64_t, 2>> padding = {};  // of a CT in HU: stored values, from the lowest to the
+                                                            // highest, of pixels outside of its field of view
   std::optional<double>
       step_mm;               // from slice to slice, as the file says it; of segmentations that leave out empty slices
   std::string segmentation;  // its type, "BINARY", "FRACTIONAL" or "LABELMAP"; empty for an image

@@ -61,6 +61,17 @@ std::vector<char> native_pixels(const fs::path& path, DcmElement& element, std::
   return pixels;
 }
 
+/// Gives pixels outside of the field of view the value of air. Where the padding value is one that tissue has, it
+/// cannot be told from it (0 is water without an intercept), and where it is -1024 HU it is air already.
+///   stored, values  of one slice; values in HU
+void fill_padding(const std::array<std::int64_t, 2>& padding, const auto* stored, std::span<double> values) {
+  constexpr double kAirHu = -1024, kMostHu = 3071;  // of 12 bits with the usual intercept
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto one = static_cast<std::int64_t>(stored[i]);
+    if (one >= padding[0] && one <= padding[1] && (values[i] < kAirHu || values[i] > kMostHu)) values[i] = kAirHu;
+  }
+}
+
 }  // namespace
 
 std::vector<char> read_stored_pixels(const fs::path& path, const StoredShape& shape) {
@@ -123,6 +134,7 @@ void read_dicom_slices(const DicomSeries& series,
         const auto* from = stored + slice.frame * plane;
         for (std::size_t i = 0; i < plane; ++i)
           values[i] = slice.slope * static_cast<double>(from[i]) + slice.intercept;
+        if (slice.padding) fill_padding(*slice.padding, from, values);
         take(z, values);
       }
     });

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "io/dicom/dicom_grid.h"
 #include "io/dicom/structures.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "io/files/private_folder.h"
+#include "libcore/base/coded_text.h"
 
 namespace voxshard {
 namespace {
@@ -126,8 +128,29 @@ void scale_pet(DicomSeries& series, const std::vector<PetHeader>& pets) {
     return;
   }
   series.unit = pets.front().units == "BQML" ? "Bq/ml" : "as stored";
-  series.warning = "W_SUV its values stay " + (pets.front().units == "BQML" ? series.unit : "as they are stored") +
-                   ": for SUV its header lacks " + scale.lacks;
+  add_coded(series.warning, "W_SUV its values stay " +
+                                (pets.front().units == "BQML" ? series.unit : "as they are stored") +
+                                ": for SUV its header lacks " + scale.lacks);
+}
+
+/// Says what is wrong with the UIDs of files, which are read all the same.
+void judge_uids(DicomSeries& series, const std::vector<const DicomHeader*>& files) {
+  std::set<std::string> known;
+  std::int64_t lacking = 0, repeated = 0;
+  for (const DicomHeader* h : files) {
+    if (h->sop_class.empty() || h->sop_instance.empty() || h->study.empty() || h->series.empty()) ++lacking;
+    if (!h->sop_instance.empty() && !known.insert(h->sop_instance).second) ++repeated;
+  }
+  if (lacking > 0)
+    add_coded(
+        series.warning,
+        "W_UIDS its UIDs were removed or are incomplete: it is read, but an archive will not take back what refers "
+        "to it");
+  if (repeated > 0)
+    add_coded(series.warning, "W_UIDS " + std::to_string(repeated) + " of its files " +
+                                  (repeated == 1 ? "repeats" : "repeat") +
+                                  " the SOPInstanceUID of another one: it is read, but what refers to such a file may "
+                                  "mean either");
 }
 
 DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& headers) {
@@ -145,7 +168,8 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
                              .frame = frame,
                              .at = from.position.value_or(std::array<double, 3>{}),
                              .slope = from.slope.value_or(1) == 0 ? 1 : from.slope.value_or(1),
-                             .intercept = from.intercept.value_or(0)});
+                             .intercept = from.intercept.value_or(0),
+                             .padding = headers[header].padding});
   }
   series.folder = common_folder(series.files);
   series.common = headers[group.members.front().first];
@@ -161,20 +185,15 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
                   "has " + std::to_string(cut) + (cut == 1 ? " slice" : " slices") +
                       " in files that are truncated or damaged; copy or export them again");
   std::vector<PetHeader> pets;
-  for (const auto& [header, is_first] : file_of)
+  std::vector<const DicomHeader*> of_files;
+  for (const auto& [header, file] : file_of) {
+    of_files.push_back(&headers[header]);
     if (headers[header].pet) pets.push_back(*headers[header].pet);
+  }
   if (!pets.empty()) scale_pet(series, pets);
-  const bool lacks_uids = std::any_of(group.members.begin(), group.members.end(), [&](const auto& m) {
-    const DicomHeader& h = headers[m.first];
-    return h.sop_class.empty() || h.sop_instance.empty() || h.study.empty() || h.series.empty();
-  });
-  if (!series.warning.empty()) return series;  // of a PET: a wrong unit is worse than what follows
-  if (lacks_uids)
-    series.warning =
-        "W_UIDS its UIDs were removed or are incomplete: it is read, but an archive will not take back what refers to "
-        "it";
-  else if (series.common.modality == "CT" && !series.common.frames[0].slope)
-    series.warning = "W_RESCALE it has no RescaleSlope: stored values are taken as Hounsfield units";
+  judge_uids(series, of_files);
+  if (series.common.modality == "CT" && !series.common.frames[0].slope)
+    add_coded(series.warning, "W_RESCALE it has no RescaleSlope: stored values are taken as Hounsfield units");
   return series;
 }
 

@@ -30,6 +30,7 @@ struct DicomSlice {
   double along_mm = 0;         // position along the normal
   std::array<double, 3> at{};  // centre of the first voxel, mm, LPS
   double slope = 1, intercept = 0;
+  std::optional<std::array<std::int64_t, 2>> padding = {};  // of its file; as DicomHeader
 };
 
 /// A regular grid in DICOM's LPS world, in mm; as Geometry in io/volume/geometry.h.
@@ -48,7 +49,7 @@ struct DicomSeries {
   DicomGrid grid;
   std::string problem;  // why it is no regular volume, with the numbers; else empty
   const char* problem_code = "E_READ";
-  std::string warning;  // "W_UIDS ..." about a usable series; else empty
+  std::string warning;  // "W_UIDS ..." about a usable series, one or several (libcore/base/coded_text.h); else empty
   std::string unit;     // of the values of a PET, "SUV (g/ml)" or as stored; empty for others
 };
 

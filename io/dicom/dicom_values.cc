@@ -56,6 +56,18 @@ std::int64_t DicomValues::small_number(const DcmTagKey& tag) const {
   return element != nullptr && element->getUint16(number).good() ? number : 0;
 }
 
+std::optional<std::int64_t> DicomValues::stored_value(const DcmTagKey& tag, bool is_signed) const {
+  DcmElement* element = small_element(tag);
+  Uint16 bits = 0;
+  Sint16 number = 0;
+  if (element == nullptr) return std::nullopt;
+  if (element->getSint16(number).good())
+    bits = static_cast<Uint16>(number);
+  else if (element->getUint16(bits).bad())
+    return std::nullopt;
+  return is_signed ? std::int64_t{static_cast<Sint16>(bits)} : std::int64_t{bits};
+}
+
 void DicomValues::in_each_item(const DcmTagKey& tag, const std::function<bool(const DicomValues& item)>& body) const {
   DcmSequenceOfItems* sequence = items(tag);
   if (sequence == nullptr) return;

@@ -86,6 +86,10 @@ class DicomValues {
   /// Returns an unsigned number of 16 bits; 0 without one.
   std::int64_t small_number(const DcmTagKey& tag) const;
 
+  /// Returns a number of 16 bits that is meant as a stored value, with the sign of the pixels: some files mistake the
+  /// type, US for SS, but not the bits. None without one.
+  std::optional<std::int64_t> stored_value(const DcmTagKey& tag, bool is_signed) const;
+
   bool has_sequence(const DcmTagKey& tag) const { return items(tag) != nullptr; }
   /// Calls body with each item of a sequence, until it returns false.
   void in_each_item(const DcmTagKey& tag, const std::function<bool(const DicomValues& item)>& body) const;

@@ -9,6 +9,7 @@
 #include "io/dicom/segmentation.h"
 #include "io/dicom/series_resample.h"
 #include "io/files/channel_address.h"
+#include "libcore/base/coded_text.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 
@@ -106,8 +107,10 @@ DicomVolume open_volume(const fs::path& path, IrregularSlices irregular) {
   DicomSeries& series = volume.series;
   if (irregular == IrregularSlices::kResample && can_be_resampled(series)) {
     volume.upright = upright_grid(series);
-    series.warning = "W_RESAMPLED it " + series.problem.substr(0, series.problem.rfind(';')) +
-                     "; it is resampled on an upright regular grid";
+    std::string said = "W_RESAMPLED it " + series.problem.substr(0, series.problem.rfind(';')) +
+                       "; it is resampled on an upright regular grid";
+    for (const CodedText& one : coded_texts(series.warning)) add_coded(said, one.code + " " + one.text);
+    series.warning = said;
     series.problem.clear();
   }
   return volume;

@@ -63,22 +63,31 @@ constexpr IntentRow kIntents[] = {
     {3000, 3099, "a matrix of CIFTI"},
 };
 
-/// Meanings of the 4th axis by its unit, bits 3 to 5 of xyzt_units; time unless it says otherwise.
-constexpr std::pair<int, const char*> kFourthUnits[] = {
-    {32, "frequencies"}, {40, "chemical shifts"}, {48, "angular frequencies"}};
+/// Meanings of the 4th axis by its unit, bits 3 to 5 of xyzt_units.
+struct FourthUnitRow {
+  int unit;
+  const char* meaning;
+  bool is_spectrum;
+};
+constexpr FourthUnitRow kFourthUnits[] = {{8, "points in time, whose unit is seconds", false},
+                                          {16, "points in time, whose unit is milliseconds", false},
+                                          {24, "points in time, whose unit is microseconds", false},
+                                          {32, "frequencies", true},
+                                          {40, "chemical shifts", true},
+                                          {48, "angular frequencies", true}};
 
 /// True when the header says that the 4th axis is none of time. A time is believed to be one only where nobody says
 /// that there are channels: the Decathlon's files of channels have the unit of seconds.
 bool is_spectrum(const NiftiHeader& h) {
   return std::any_of(std::begin(kFourthUnits), std::end(kFourthUnits),
-                     [&](const auto& row) { return row.first == h.fourth_unit; });
+                     [&](const FourthUnitRow& row) { return row.is_spectrum && row.unit == h.fourth_unit; });
 }
 
 /// Returns the meaning of dimension `axis` (3: the 4th): nifti1.h says that the 4th is time and the 5th holds values.
 std::string meaning_of_axis(const NiftiHeader& h, std::size_t axis) {
   if (axis == 3) {
-    for (const auto& [unit, meaning] : kFourthUnits)
-      if (unit == h.fourth_unit) return meaning;
+    for (const FourthUnitRow& row : kFourthUnits)
+      if (row.unit == h.fourth_unit) return row.meaning;
     return "points in time, or channels";
   }
   for (const IntentRow& row : kIntents)

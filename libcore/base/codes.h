@@ -109,7 +109,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_TEST", "the test part validates, so that the best checkpoint is chosen on it"},
     {"W_THREADS", "the system refused threads; the command goes on with fewer, and the results are the same"},
     {"W_TRAINED", "the run was trained on what is predicted or scored"},
-    {"W_UIDS", "a DICOM series whose UIDs are empty or incomplete"},
+    {"W_UIDS", "a DICOM series whose UIDs are empty, incomplete or repeated; the text says which"},
     {"W_UNMATCHED", "structures that belong to no class of {classes}"},
     {"W_VOLUME", "a class that is far larger or smaller than in the other cases"},
 };

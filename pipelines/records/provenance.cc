@@ -6,6 +6,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
+#include "libcore/base/coded_text.h"
 #include "libcore/base/plain_text.h"
 
 namespace voxshard {
@@ -42,7 +43,7 @@ Json provenance_of(const fs::path& source, const VolumeInfo& info, DiskType writ
   from.update(source_content(source, formats));
   if (kind == Provenance::kWithNames) from["path"] = source.string();
   Json warnings = Json::array();
-  if (!info.warning.empty()) warnings.push_back(plain_text(info.warning));
+  for (const CodedText& one : coded_texts(info.warning)) warnings.push_back(plain_text(one.code + " " + one.text));
   return {{"program", "voxshard"},
           {"version", VOXSHARD_VERSION},
           {"source", from},

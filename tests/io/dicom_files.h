@@ -35,7 +35,8 @@ struct DicomSpec {
   std::optional<std::array<double, 6>> orientation = std::array<double, 6>{1, 0, 0, 0, 1, 0};
   std::string pixel_spacing = "0.5\\0.75";  // between rows, between columns
   std::string slope = "1", intercept = "-1024";
-  std::string frame_of_reference = "";
+  std::string frame_of_reference = "", rescale_type = "";
+  std::optional<int> padding = std::nullopt, padding_limit = std::nullopt;  // stored values
   std::optional<PetSpec> pet = std::nullopt;
 };
 
@@ -46,9 +47,11 @@ class DicomWriter {
     if (value.size() % 2 == 1) value += std::strcmp(vr, "UI") == 0 ? '\0' : ' ';
     add(group, element, vr, value);
   }
-  void number(std::uint16_t group, std::uint16_t element, std::uint16_t value) {
-    add(group, element, "US", {reinterpret_cast<const char*>(&value), 2});
+  void number(std::uint16_t group, std::uint16_t element, std::uint16_t value, const char* vr = "US") {
+    add(group, element, vr, {reinterpret_cast<const char*>(&value), 2});
   }
+  /// The elements of another writer.
+  void append(const std::string& elements) { bytes_ += elements; }
   void words(std::uint16_t group, std::uint16_t element, const std::string& value) {
     long_value(group, element, "OW", value);
   }
@@ -146,8 +149,12 @@ inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_
   w.number(0x0028, 0x0101, s.bits);
   w.number(0x0028, 0x0102, static_cast<std::uint16_t>(s.bits - 1));
   w.number(0x0028, 0x0103, s.is_signed);
+  const char* vr = s.is_signed == 1 ? "SS" : "US";
+  if (s.padding) w.number(0x0028, 0x0120, static_cast<std::uint16_t>(*s.padding), vr);
+  if (s.padding_limit) w.number(0x0028, 0x0121, static_cast<std::uint16_t>(*s.padding_limit), vr);
   if (!s.intercept.empty()) w.text(0x0028, 0x1052, "DS", s.intercept);
   if (!s.slope.empty()) w.text(0x0028, 0x1053, "DS", s.slope);
+  if (!s.rescale_type.empty()) w.text(0x0028, 0x1054, "LO", s.rescale_type);
   if (s.pet) {
     DicomWriter given;
     given.text(0x0018, 0x1072, "TM", s.pet->injected);

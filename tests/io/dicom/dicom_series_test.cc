@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "libcore/base/coded_text.h"
 #include "tests/io/dicom_files.h"
 #include "tests/io/test_files.h"
 
@@ -168,6 +169,36 @@ TEST(DicomSeries, SeriesWhoseUidsWereRemovedAreToldApartByTheirFolders) {
   const DicomFolder found = sort_dicom_series(headers);
   ASSERT_EQ(found.series.size(), 2U);
   EXPECT_THAT(found.series[0].warning, HasSubstr("W_UIDS"));
+}
+
+TEST(DicomSeries, FilesThatRepeatAUidAreReadAndCounted) {
+  auto headers = slices({0, 5, 10, 15});
+  headers[2].sop_instance = headers[3].sop_instance = headers[0].sop_instance;
+  const DicomSeries series = only(headers);
+  EXPECT_EQ(series.problem, "");
+  EXPECT_EQ(
+      series.warning,
+      "W_UIDS 2 of its files repeat the SOPInstanceUID of another one: it is read, but what refers to such a file "
+      "may mean either");
+  headers = slices({0});
+  headers[0].frames.assign(2, headers[0].frames[0]);
+  headers[0].frames[1].position = {{-10, -20, 5}};
+  EXPECT_EQ(only(headers).warning, "") << "two frames of one file";
+}
+
+TEST(DicomSeries, EverythingWorthSayingIsSaid) {
+  auto headers = slices({0, 5});
+  for (DicomHeader& h : headers) h.modality = "PT", h.pet = PetHeader{.units = "BQML"}, h.study.clear();
+  const auto said = coded_texts(only(headers).warning);
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[0].code, "W_SUV");
+  EXPECT_EQ(said[1].code, "W_UIDS");
+  EXPECT_THAT(said[1].text, HasSubstr("removed or are incomplete"));
+  headers = slices({0, 5});
+  headers[1].sop_instance = headers[0].sop_instance;
+  for (DicomHeader& h : headers) h.frames[0].slope.reset();
+  EXPECT_THAT(only(headers).warning,
+              testing::AllOf(HasSubstr("W_UIDS 1 of its files repeats"), HasSubstr("W_RESCALE")));
 }
 
 TEST(DicomSeries, WhatIsNoSliceIsLeftOutAndCounted) {

@@ -1,6 +1,6 @@
 // Enhanced (multi-frame) PET: real world values, the dose in MBq, and decay corrected to a stated time.
 #include "io/volume/volume.h"
-#include "tests/io/dicom_files.h"
+#include "tests/io/enhanced_files.h"
 #include "tests/io/test_files.h"
 
 namespace voxshard {
@@ -8,8 +8,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::FloatNear;
-
-constexpr const char* kEnhancedPetStorage = "1.2.840.10008.5.1.4.1.1.130";
 
 /// 74 kg and 370 MBq with a half-life of an hour, given an hour before the time that decay is corrected to.
 struct EnhancedPetSpec {
@@ -40,57 +38,36 @@ void add_mappings(DicomWriter& groups, const std::vector<EnhancedPetSpec::Mappin
   if (!items.empty()) groups.sequence(0x0040, 0x9096, items);
 }
 
+std::string mappings_group(const std::vector<EnhancedPetSpec::Mapping>& mappings) {
+  DicomWriter groups;
+  add_mappings(groups, mappings);
+  return groups.bytes();
+}
+
 /// Two frames of 2 x 2 pixels: 0, 5, 10, 20 and their doubles.
 std::string enhanced_pet_bytes(const EnhancedPetSpec& s) {
-  std::vector<std::string> frames;
-  for (int i = 0; i < 2; ++i) {
-    DicomWriter position, rescale, groups;
-    position.text(0x0020, 0x0032, "DS", decimals(std::array<double, 3>{0, 0, 3.0 * i}));
-    groups.sequence(0x0020, 0x9113, {position.bytes()});
-    rescale.text(0x0028, 0x1052, "DS", "0");
-    rescale.text(0x0028, 0x1053, "DS", "7");  // to a unit of the maker, which real world values come before
-    groups.sequence(0x0028, 0x9145, {rescale.bytes()});
-    if (i == 1) add_mappings(groups, s.of_second_frame);
-    frames.push_back(groups.bytes());
-  }
-  DicomWriter orientation, measures, shared, given, w;
-  orientation.text(0x0020, 0x0037, "DS", "1\\0\\0\\0\\1\\0");
-  measures.text(0x0028, 0x0030, "DS", "0.5\\0.75");
-  shared.sequence(0x0020, 0x9116, {orientation.bytes()});
-  shared.sequence(0x0028, 0x9110, {measures.bytes()});
-  add_mappings(shared, s.mappings);
+  DicomWriter patient, acquisition, given, further;
+  patient.text(0x0010, 0x1030, "DS", "74");
+  acquisition.text(0x0018, 0x9701, "DT", s.corrected_to);
+  acquisition.text(0x0018, 0x9758, "CS", s.decay_corrected);
+  acquisition.text(0x0018, 0x9759, "CS", s.attenuation_corrected);
   given.text(0x0018, 0x1074, "DS", s.dose);
   given.text(0x0018, 0x1075, "DS", "3600");
   given.text(0x0018, 0x1078, "DT", "20240131100000");
-  w.text(0x0008, 0x0008, "CS", "ORIGINAL\\PRIMARY\\VOLUME\\NONE");
-  w.text(0x0008, 0x0016, "UI", kEnhancedPetStorage);
-  w.text(0x0008, 0x0018, "UI", "1.2.3.1");
-  w.text(0x0008, 0x0060, "CS", "PT");
-  w.text(0x0010, 0x1030, "DS", "74");
-  w.text(0x0018, 0x9701, "DT", s.corrected_to);
-  w.text(0x0018, 0x9758, "CS", s.decay_corrected);
-  w.text(0x0018, 0x9759, "CS", s.attenuation_corrected);
-  w.text(0x0020, 0x000d, "UI", "1.2.3");
-  w.text(0x0020, 0x000e, "UI", "1.2.3.4");
-  w.number(0x0028, 0x0002, 1);
-  w.text(0x0028, 0x0004, "CS", "MONOCHROME2");
-  w.text(0x0028, 0x0008, "IS", "2");
-  w.number(0x0028, 0x0010, 2);
-  w.number(0x0028, 0x0011, 2);
-  w.number(0x0028, 0x0100, 16);
-  w.number(0x0028, 0x0101, 16);
-  w.number(0x0028, 0x0102, 15);
-  w.number(0x0028, 0x0103, 0);
-  w.sequence(0x0054, 0x0016, {given.bytes()});
-  w.sequence(0x5200, 0x9229, {shared.bytes()});
-  w.sequence(0x5200, 0x9230, frames);
-  const std::array<std::uint16_t, 8> stored = {0, 5, 10, 20, 0, 10, 20, 40};
-  w.words(0x7fe0, 0x0010, {reinterpret_cast<const char*>(stored.data()), sizeof stored});
-  DicomWriter meta;
-  meta.text(0x0002, 0x0002, "UI", kEnhancedPetStorage);
-  meta.text(0x0002, 0x0003, "UI", "1.2.3.1");
-  meta.text(0x0002, 0x0010, "UI", "1.2.840.10008.1.2.1");
-  return dicom_file(meta.bytes(), w.bytes());
+  further.sequence(0x0054, 0x0016, {given.bytes()});
+  EnhancedSpec file{.sop_class = "1.2.840.10008.5.1.4.1.1.130",
+                    .modality = "PT",
+                    .more_shared = mappings_group(s.mappings),
+                    .of_patient = patient.bytes(),
+                    .of_acquisition = acquisition.bytes(),
+                    .further = further.bytes(),
+                    .is_signed = 0};
+  for (int i = 0; i < 2; ++i)  // the slope of 7 is to a unit of the maker, which real world values come before
+    file.frames.push_back({.position = {{0, 0, 3.0 * i}},
+                           .slope = "7",
+                           .intercept = "0",
+                           .more = i == 1 ? mappings_group(s.of_second_frame) : ""});
+  return enhanced_bytes(file, {0, 5, 10, 20, 0, 10, 20, 40});
 }
 
 /// A folder that holds one enhanced PET.

@@ -69,7 +69,24 @@ TEST_F(Structures, NamesAreReadInTheCharacterSetOfTheFile) {
   EXPECT_EQ(name_in("", "Gländula"), "Gländula") << "UTF-8 that the file does not mention";
 }
 
+// The texts are those of DICOM PS3.5 H.3.2, I.2 and K.2, or made by Python's codecs iso2022_jp, euc_kr and gb18030.
+TEST_F(Structures, NamesWithEscapeSequencesAreReadToo) {
+  EXPECT_EQ(name_in("\\ISO 2022 IR 87", "Yamada \x1b$B;3ED\x1b(B \x1b$BB@O:\x1b(B"), "Yamada 山田 太郎");
+  EXPECT_EQ(name_in("ISO 2022 IR 6\\ISO 2022 IR 87", "\x1b$B4NB!\x1b(B left"), "肝臓 left");
+  EXPECT_EQ(name_in("ISO 2022 IR 87", "\x1b$B4NB!\x1b(B"), "肝臓") << "alone, as some programs write it";
+  EXPECT_EQ(name_in("ISO 2022 IR 13\\ISO 2022 IR 87", "\xd4\xcf\xc0\xde \x1b$B;3ED\x1b(J"), "ﾔﾏﾀﾞ 山田");
+  EXPECT_EQ(name_in("\\ISO 2022 IR 87", "\x1b$B%\\%?%s\x1b(B"), "ボタン") << "a letter that ends in a backslash";
+  EXPECT_EQ(name_in("\\ISO 2022 IR 159", "\x1b$(D0!\x1b(B"), "丂");
+  EXPECT_EQ(name_in("\\ISO 2022 IR 149", "\x1b$)C\xb0\xa3 left"), "간 left");
+  EXPECT_EQ(name_in("ISO 2022 IR 149", "\x1b$)C\xb0\xa3 left"), "간 left");
+  EXPECT_EQ(name_in("\\ISO 2022 IR 58", "\x1b$)A\xb8\xce"), "肝");
+  EXPECT_EQ(name_in("GB18030", "\xb8\xce\xd4\xe0 \x81\x39\xee\x39 right"), "肝脏 㐀 right") << "four bytes";
+  EXPECT_EQ(name_in("GB18030", "\x94\x5c"), "擻") << "a letter that ends in a backslash";
+}
+
 TEST_F(Structures, NamesThatCannotBeReadAreShownByTheirBytes) {
+  EXPECT_EQ(name_in("\\ISO 2022 IR 87", "\x1b$B4\x1b(B"), "\\x1b$B4\\x1b(B") << "half of a letter";
+  EXPECT_EQ(name_in("\\ISO 2022 IR 149", "\xb0\xa3"), "\\xb0\\xa3") << "without the escape sequence";
   EXPECT_EQ(name_in("", "Gl\xe4ndula"), "Gl\\xe4ndula");
   EXPECT_EQ(name_in("NO SUCH SET", "Gl\xe4ndula"), "Gl\\xe4ndula");
   EXPECT_EQ(name_in("ISO_IR 100", "\x1b[2Jliver").find('\x1b'), std::string::npos) << "and do not steer a terminal";

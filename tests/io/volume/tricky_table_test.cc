@@ -9,6 +9,8 @@
 #include <set>
 #include <sstream>
 
+#include "io/dicom/structures.h"
+#include "io/structures/structure_labels.h"
 #include "io/volume/volume.h"
 #include "libcore/base/text.h"
 #include "tests/io/test_files.h"
@@ -86,10 +88,34 @@ TEST(TrickyVolumes, ThePageSaysWhatIsDoneWithEach) {
   expect_on_page("tests/io/volume/tricky_files.md", table);
 }
 
+/// Returns what becomes of a structure set beside an image when its structures are drawn on that: "; as labels on
+/// ct_1.dcm: ..."; empty for other files.
+std::string drawn_text(const fs::path& path, const fs::path& root) {
+  const fs::path image = path.parent_path() / "ct_1.dcm";
+  if (!fs::exists(image) || !is_structure_set_file(path)) return "";
+  std::string text = "; as labels on " + image.filename().string() + ": ";
+  try {
+    std::map<int, int> classes;
+    for (const NamedStructure& one : read_structure_file(path).structures)
+      classes.emplace(one.number, static_cast<int>(classes.size()) + 1);
+    const StructureLabels made =
+        read_structures_on(path, grid_of_image(image), classes, {.image = image_reference(image)});
+    const auto* label = made.volume.voxels.as<std::int32_t>();
+    text += std::to_string(classes.size()) + (classes.size() == 1 ? " structure of " : " structures of ") +
+            std::to_string(made.volume.voxels.count() - std::count(label, label + made.volume.voxels.count(), 0)) +
+            " voxels";
+    for (const std::string& note : made.notes) text += ", " + note;
+  } catch (const Error& e) {
+    text += "refused (" + std::string(e.code()) + "): " + without_folder(e.what(), root);
+  }
+  return text;
+}
+
 /// Returns the row of a DICOM file or series: the ids of its series, which hold its path, are left out.
 std::string dicom_row(const fs::path& path, const fs::path& root) {
   static const std::regex kId("#series=[a-z]+_[0-9a-f]{12}");
-  return std::regex_replace(row_of(path, root), kId, "#series=ID");
+  std::string row = std::regex_replace(row_of(path, root), kId, "#series=ID");
+  return row.insert(row.size() - 3, drawn_text(path, root));
 }
 
 TEST(TrickyDicom, ThePageSaysWhatIsDoneWithEach) {

@@ -4,28 +4,15 @@
 #include <cmath>
 #include <numbers>
 
+#include "tests/io/spheres.h"
 #include "tests/io/test_files.h"
 
 namespace voxshard {
 namespace {
 
 using testing::HasSubstr;
-using Vector = std::array<double, 3>;
-
-constexpr std::array<Vector, 2> kCentres = {{{20, 22, 20}, {34, 30, 32}}};
-constexpr std::array<double, 2> kWidthsMm = {6, 10};  // full width at half maximum
-
-double square_distance(const Vector& a, const Vector& b) {
-  return std::pow(a[0] - b[0], 2) + std::pow(a[1] - b[1], 2) + std::pow(a[2] - b[2], 2);
-}
-
-/// Two Gaussian spheres in air, at a place in LPS millimetres.
-double brightness(const Vector& at) {
-  double sum = -1000;
-  for (std::size_t s = 0; s < kCentres.size(); ++s)
-    sum += 2000 * std::exp(-square_distance(at, kCentres[s]) / (2 * std::pow(kWidthsMm[s] / 2.3548, 2)));
-  return sum;
-}
+const std::vector<Sphere> kSpheres = {{{20, 22, 20}, 6}, {{34, 30, 32}, 10}};
+constexpr double kAir = -1000;
 
 struct Shear {
   const char* name;
@@ -51,7 +38,7 @@ TEST_P(SphereScan, KeepsItsSpheresWhenItIsResampled) {
           return static_cast<double>(m[4 * r]) * i + static_cast<double>(m[4 * r + 1]) * j +
                  static_cast<double>(m[4 * r + 2]) * k + static_cast<double>(m[4 * r + 3]);
         };
-        values.push_back(brightness({-ras(0), -ras(1), ras(2)}));
+        values.push_back(kAir + light_of(kSpheres, {-ras(0), -ras(1), ras(2)}));
       }
   ScratchFolder dir;
   const fs::path path = dir.path() / "a.nii";
@@ -67,23 +54,7 @@ TEST_P(SphereScan, KeepsItsSpheresWhenItIsResampled) {
   EXPECT_THAT(info.warning, HasSubstr("W_RESAMPLED"));
   const Volume volume = read_image(path, mending);
   EXPECT_TRUE(same_geometry(volume.geometry, info.geometry, 0));
-  for (std::size_t s = 0; s < kCentres.size(); ++s) {
-    double mass = 0;
-    Vector sum{};
-    const float* hu = volume.voxels.as<float>();
-    const auto& g = volume.geometry;
-    for (std::int64_t z = 0; z < g.size[2]; ++z)
-      for (std::int64_t y = 0; y < g.size[1]; ++y)
-        for (std::int64_t x = 0; x < g.size[0]; ++x, ++hu) {
-          const Vector at = g.world({static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)});
-          if (square_distance(at, kCentres[s]) > std::pow(1.2 * kWidthsMm[s], 2)) continue;
-          const double light = static_cast<double>(*hu) + 1000;
-          mass += light;
-          for (std::size_t a = 0; a < 3; ++a) sum[a] += light * at[a];
-        }
-    for (std::size_t a = 0; a < 3; ++a)
-      EXPECT_NEAR(sum[a] / mass, kCentres[s][a], 0.1) << "sphere " << s << ", axis " << a;
-  }
+  expect_spheres(volume, kSpheres, kAir, 1.2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Upright, SphereScan, testing::ValuesIn(kShears));

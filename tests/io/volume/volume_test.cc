@@ -210,6 +210,11 @@ TEST(Volume, WhatIsNoScalarVolumeIsRefusedWithTheReason) {
   std::string spectrum = nifti_bytes({.dims = {2, 2, 2, 3}}, {1});
   spectrum[123] = 2 | 40;  // millimetres, parts per million
   refused(spectrum, "(3 along the 4th: chemical shifts)");
+  for (const auto& [unit, name] : {std::pair(8, "seconds"), std::pair(16, "milliseconds"), std::pair(24, "microsec")}) {
+    std::string times = nifti_bytes({.dims = {2, 2, 2, 3}}, {1});
+    times[123] = static_cast<char>(unit | 2);
+    refused(times, std::string("(3 along the 4th: points in time, whose unit is ") + name);
+  }
   std::string negative = nifti_bytes({}, {1});
   negative.replace(44, 2, "\xfe\xff");
   refused(negative, "dimension of -2");

@@ -6,6 +6,7 @@
 
 #include "io/datasets/case_label.h"
 #include "io/files/content_hash.h"
+#include "libcore/base/coded_text.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
@@ -76,10 +77,8 @@ std::optional<GridFacts> grid_of(const Case& item, const std::string& file, Case
   std::optional<GridFacts> grid;
   in_case_boundary(facts.id, facts.problems, [&] {
     const VolumeInfo info = hiding_paths(item, read_header);
-    if (!info.warning.empty()) {
-      const std::size_t end = info.warning.find(' ');
-      facts.problems.push_back({facts.id, info.warning.substr(0, end), file + ": " + info.warning.substr(end + 1)});
-    }
+    for (const CodedText& one : coded_texts(info.warning))
+      facts.problems.push_back({facts.id, one.code, file + ": " + one.text});
     if (info.readable)
       grid = GridFacts{file, info.geometry};
     else

@@ -5,6 +5,7 @@
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "io/volume/archive.h"
+#include "libcore/base/coded_text.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -38,9 +39,8 @@ std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& 
     const std::string what = item.label && volume == *item.label ? "label map" : "image";
     const auto unreadable = failure_of(item.id, {ErrorKind::kInput, ErrorKind::kNoCase}, [&] {
       const VolumeInfo info = read_volume_info(volume, formats);
-      if (!info.warning.empty())
-        warnings.push_back({item.id, info.warning.substr(0, info.warning.find(' ')),
-                            shown_file(item, volume, what) + ": " + info.warning.substr(info.warning.find(' ') + 1)});
+      for (const CodedText& one : coded_texts(info.warning))
+        warnings.push_back({item.id, one.code, shown_file(item, volume, what) + ": " + one.text});
     });
     if (unreadable) break;  // the case is left out, with the reason, when it is read
   }

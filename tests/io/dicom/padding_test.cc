@@ -1,0 +1,90 @@
+// PixelPaddingValue: what a CT stores outside of its round field of view enters as air, not as metal or as a value
+// below all air.
+#include <algorithm>
+
+#include "io/volume/volume.h"
+#include "tests/io/dicom_files.h"
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+using testing::ElementsAre;
+
+/// Returns the values of a slice of 2 x 2 pixels.
+std::vector<float> values_of(const DicomSpec& spec, const std::vector<std::int16_t>& stored) {
+  ScratchFolder dir;
+  write_bytes(dir.path() / "1.dcm", dicom_bytes(spec, stored));
+  const Volume volume = read_image(dir.path());
+  const auto* v = volume.voxels.as<float>();
+  return {v, v + volume.voxels.count()};
+}
+
+TEST(DicomPadding, PixelsBelowAllAirAreAir) {
+  EXPECT_THAT(values_of({.intercept = "-1024", .padding = -2000}, {-2000, 0, 1064, -500}),
+              ElementsAre(-1024, -1024, 40, -1524))
+      << "-3024 HU; what is not padded stays, noise below air too";
+  EXPECT_THAT(values_of({.slope = "2", .intercept = "0", .padding = -32768}, {-32768, 0, 20, -500}),
+              ElementsAre(-1024, 0, 40, -1000));
+}
+
+TEST(DicomPadding, PixelsAboveAllMetalAreAir) {
+  // 63536, which is -2000 as 16 bits with a sign.
+  EXPECT_THAT(values_of({.is_signed = 0, .intercept = "-1024", .padding = 63536}, {-2000, 0, 1064, 4095}),
+              ElementsAre(-1024, -1024, 40, 3071));
+}
+
+TEST(DicomPadding, AHeaderThatMistakesTheSignMeansTheSameBits) {
+  std::string bytes = dicom_bytes({.intercept = "-1024", .padding = -2000}, {-2000, 0, 1064, -500});
+  const std::size_t at = bytes.find(std::string("\x28\x00\x20\x01SS", 6));
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 4] = 'U';
+  ScratchFolder dir;
+  write_bytes(dir.path() / "1.dcm", bytes);
+  EXPECT_EQ(read_image(dir.path()).voxels.as<float>()[0], -1024);
+}
+
+TEST(DicomPadding, ALimitMakesItARange) {
+  for (const auto& [padding, limit] : {std::pair(-2000, -1500), std::pair(-1500, -2000)})
+    EXPECT_THAT(values_of({.padding = padding, .padding_limit = limit}, {-2000, -1700, -1500, -1499}),
+                ElementsAre(-1024, -1024, -1024, -2523));
+}
+
+TEST(DicomPadding, ValuesThatTissueHasStay) {
+  EXPECT_THAT(values_of({.intercept = "-1024", .padding = 0}, {0, 1, 2, 3}), ElementsAre(-1024, -1023, -1022, -1021))
+      << "the padding is air already";
+  EXPECT_THAT(values_of({.intercept = "0", .padding = 0}, {0, -1000, 40, 3}), ElementsAre(0, -1000, 40, 3))
+      << "water has the value of the padding";
+}
+
+TEST(DicomPadding, EachFileHasItsOwn) {
+  ScratchFolder dir;
+  for (int i = 0; i < 2; ++i) {
+    DicomSpec spec{.instance = "1.2.3." + std::to_string(i), .position = {{0, 0, 2.0 * i}}};
+    if (i == 1) spec.padding = -2000;
+    write_bytes(dir.path() / std::to_string(i), dicom_bytes(spec, {-2000, 0, 0, 0}));
+  }
+  const Volume volume = read_image(dir.path());
+  EXPECT_EQ(volume.voxels.as<float>()[0], -3024) << "nobody says that it is padding";
+  EXPECT_EQ(volume.voxels.as<float>()[4], -1024);
+}
+
+TEST(DicomPadding, OnlyHounsfieldUnitsHaveAnAir) {
+  EXPECT_EQ(values_of({.modality = "MR", .intercept = "0", .padding = -2000}, {-2000, 0, 1, 2})[0], -2000);
+  EXPECT_EQ(values_of({.rescale_type = "MGML", .padding = -2000}, {-2000, 0, 1, 2})[0], -3024) << "iodine in mg/ml";
+  EXPECT_EQ(values_of({.rescale_type = "HU", .padding = -2000}, {-2000, 0, 1, 2})[0], -1024);
+}
+
+TEST(DicomPadding, ARealScannersPaddingIsAir) {
+  const fs::path folder = test_data() / "dicom_tricky" / "dcmqi" / "ct-3slice";
+  REQUIRE_TEST_DATA(folder);
+  const Volume ct = read_image(folder);
+  const float* v = ct.voxels.as<float>();
+  const std::int64_t count = ct.voxels.count();
+  EXPECT_EQ(*std::min_element(v, v + count), -1024);
+  // 55,772 pixels of each of the 3 slices are -2000, counted in the stored bytes.
+  EXPECT_GE(std::count(v, v + count, -1024.0F), 3 * 55772);
+}
+
+}  // namespace
+}  // namespace voxshard
