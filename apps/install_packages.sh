@@ -25,7 +25,7 @@ packages=(
   libcli11-dev                 # the command line
   nlohmann-json3-dev libtomlplusplus-dev libyaml-cpp-dev  # settings
   libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C
-  libgtest-dev libgmock-dev
+  libgtest-dev libgmock-dev libvalijson-dev
   "$@"
 )
 optional=()

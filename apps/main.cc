@@ -42,6 +42,7 @@
   X(bench)                   \
   X(explain)                 \
   X(doctor)                  \
+  X(schema)                  \
   X(help)
 
 namespace voxshard {

@@ -25,7 +25,8 @@ class Process {
   /// `columns`: standard error is a terminal of that width; 0: it is a pipe. Standard output is a file. `program`: the
   /// words that start it.
   explicit Process(const std::string& arguments, unsigned short columns = 0,
-                   const std::string& program = VOXSHARD_BINARY) {
+                   const std::string& program = VOXSHARD_BINARY)
+      : command_(program == VOXSHARD_BINARY ? command_of(arguments) : "") {
     int ends[2];
     if (columns > 0) {
       const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
@@ -74,7 +75,8 @@ class Process {
     ended_ = true;
     return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
             .out = file_text(streams_ / "out"),
-            .err = seen_};
+            .err = seen_,
+            .command = command_};
   }
   const std::string& seen() const { return seen_; }
   pid_t pid() const { return pid_; }
@@ -91,6 +93,7 @@ class Process {
     return true;
   }
 
+  std::string command_;
   Folder streams_{"process"};
   pid_t pid_ = 0;
   int errors_ = -1;

@@ -4,6 +4,7 @@
 //   EXPECT_EQ(r.exit_code, 3);
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/json_schema/json_schema.h"
 #include "tests/scratch_folder.h"
 
 namespace voxshard {
@@ -20,8 +22,16 @@ namespace voxshard {
 struct CommandResult {
   int exit_code = -1;
   std::string out, err;
-  /// Parses standard output as one JSON document; the value is_discarded() when it is not exactly one.
-  nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
+  std::string command = {};  // whose schema its document obeys; empty: another program's
+  /// Parses standard output as one JSON document; the value is_discarded() when it is not exactly one. One that does
+  /// not obey the schema of its command fails the test.
+  nlohmann::json json() const {
+    const auto document = nlohmann::json::parse(out, nullptr, false);
+    if (!command.empty() && !document.is_discarded()) {
+      EXPECT_EQ(schema_problem(command, document), "") << command;
+    }
+    return document;
+  }
   std::string error_kind() const { return json().at("error").at("kind"); }
 };
 
@@ -40,7 +50,7 @@ inline CommandResult run_voxshard(const std::string& arguments, const std::strin
   const int status = std::system(command.c_str());
   CommandResult result{
       .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), .out = {}, .err = {}};
-  result.out = file_text(out), result.err = file_text(err);
+  result.out = file_text(out), result.err = file_text(err), result.command = command_of(arguments);
   return result;
 }
 

@@ -1,0 +1,100 @@
+// `voxshard schema`: a schema for each command's document, and documents of every command held against them. Further
+// documents are held against theirs wherever a test parses one (CommandResult::json).
+#include <set>
+
+#include "tests/cli/trained_cli.h"
+
+namespace voxshard {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// Members of a schema that say nothing of themselves.
+void collect_undescribed(const json& schema, const std::string& place, std::vector<std::string>& found) {
+  if (schema.contains("properties"))
+    for (const auto& [name, member] : schema.at("properties").items()) {
+      if (!member.contains("description") && !member.contains("$ref")) found.push_back(place + "." + name);
+      collect_undescribed(member, place + "." + name, found);
+    }
+  for (const char* below : {"items", "additionalProperties"})
+    if (schema.contains(below) && schema.at(below).is_object())
+      collect_undescribed(schema.at(below), place + ".*", found);
+  if (schema.contains("definitions"))
+    for (const auto& [name, one] : schema.at("definitions").items()) collect_undescribed(one, name, found);
+}
+
+class SchemaCli : public TrainedCli {};
+
+TEST_F(SchemaCli, EveryCommandHasOneAndEveryMemberIsDescribed) {
+  const json ids = run_voxshard("schema --json").json();
+  json commands = run_voxshard("help options --json").json();
+  commands.erase("every command");
+  for (const auto& [command, options] : commands.items()) EXPECT_TRUE(ids.contains(command)) << command;
+  std::vector<std::string> undescribed;
+  for (const auto& [name, id] : ids.items()) {
+    const json schema = json::parse(run_voxshard("schema " + name).out);
+    EXPECT_EQ(schema.at("$schema"), "http://json-schema.org/draft-07/schema#") << name;
+    EXPECT_EQ(schema.at("$id"), id);
+    EXPECT_THAT(id.get<std::string>(), HasSubstr("voxshard:" + name + ":"));
+    collect_undescribed(schema, name, undescribed);
+  }
+  EXPECT_THAT(undescribed, testing::IsEmpty());
+}
+
+TEST_F(SchemaCli, ADocumentOfAnotherShapeIsFound) {
+  json document = run_voxshard("info " + data() + " --json").json();
+  EXPECT_EQ(schema_problem("info", document), "");
+  EXPECT_THAT(schema_problem("train", document), HasSubstr("'steps'"));
+  document["folders"][0]["images"] = "two";
+  EXPECT_THAT(schema_problem("info", document), HasSubstr("images"));
+  document.erase("folders");
+  EXPECT_NE(schema_problem("info", document), "");
+}
+
+TEST_F(SchemaCli, TheDocumentOfEachCommandObeysIt) {
+  Folder folder("schemas");
+  const std::string small = " --size 16x16x16 --base-filters 4 --depth 3 ";
+  const std::vector<std::string> lines = {
+      "demo " + (folder / "data") + " --cases 2 --test 1",
+      "info " + data(),
+      "info " + run(),
+      "check " + data(),
+      "convert " + data() + "/imagesTr/phantom_000_0000.nii.gz -o " + (folder / "one.nii.gz"),
+      "prepare " + data() + " -o " + (folder / "work") + " --spacing 8,8,8",
+      "plan" + small,
+      "train " + work() + " -o " + (folder / "run") + kModel + kTraining,
+      "status " + run(),
+      "predict " + run() + " " + data() + "/imagesTr -o " + (folder / "maps"),
+      "evaluate " + (folder / "maps") + " " + data() + "/labelsTr",
+      "evaluate " + run() + " " + work(),
+      "report " + run() + " -o " + (folder / "page.html"),
+      "verify" + small,
+      "bench --steps 1" + small,
+      "explain" + small,
+      "doctor --check",
+      "schema info",
+      "help",
+      "help codes",
+      "--version"};
+  std::set<std::string> seen;
+  for (const std::string& line : lines) {
+    const CommandResult r = run_voxshard(line + " --json");
+    EXPECT_TRUE(r.exit_code == 0 || r.exit_code == 8) << line << "\n" << r.err;
+    ASSERT_NE(r.command, "") << line;
+    EXPECT_FALSE(r.json().is_discarded()) << line;
+    seen.insert(r.command);
+  }
+  const json ids = run_voxshard("schema --json").json();
+  for (const auto& [name, id] : ids.items()) EXPECT_TRUE(name == "error" || seen.contains(name)) << name;
+}
+
+TEST_F(SchemaCli, ErrorsHaveOneToo) {
+  const CommandResult r = run_voxshard("schema predictions --json");
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_EQ(schema_problem("error", r.json()), "");
+  EXPECT_THAT(r.err, HasSubstr("did you mean predict?"));
+}
+
+}  // namespace
+}  // namespace voxshard
