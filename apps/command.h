@@ -45,6 +45,7 @@ struct Outcome {
   int exit_code = 0;
   bool interrupted = false;            // main then exits with the code of the signal
   std::vector<std::string> next = {};  // a suggested next command, without "voxshard"; may be empty
+  std::string note = {};               // a line on it for people; may be empty
   // the same when interrupted; empty: the same words, with --resume if the command has it
   std::vector<std::string> resume = {};
 };

@@ -48,7 +48,8 @@ RunCommand add(CLI::App& app) {
     return Outcome{.json = to_json(report),
                    .text = std::to_string(report.cases) + " training and " + std::to_string(report.test_cases) +
                            " held-out cases in " + duration_text(report.seconds) + "\n",
-                   .next = with_flags(report.next)};
+                   .next = with_flags(report.next),
+                   .note = with_flags(std::string_view(report.note))};
   };
 }
 

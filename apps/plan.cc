@@ -1,18 +1,25 @@
-// voxshard plan: chooses a grid and prices it before the run.
+// voxshard plan: chooses a grid and prices it before the run, for a size or for the data of a training.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "apps/command.h"
 #include "apps/model_command.h"
+#include "apps/setting_args.h"
 #include "apps/words/next_words.h"
 #include "libcore/base/text.h"
+#include "pipelines/tpu/tpu_config.h"
+#include "pipelines/training/plan_training.h"
 
 namespace voxshard {
 namespace {
 
 struct Options : ModelCommand {
   Options() : ModelCommand("128x128x128") {}
+  std::filesystem::path data;  // empty: the size is given
   bool explain = false;
+
+  /// True when the plan is for a run on this machine: of data, without a device.
+  bool is_here() const { return !data.empty() && !settings.is_said("device"); }
 };
 
 std::string memory_table(const PlanReport& r) {
@@ -87,18 +94,62 @@ std::string report_text(const PlanReport& r, bool all) {
          (all ? "" : "; --explain shows all") + "\n";
 }
 
-/// Suggests the command that explains the memory of the plan.
-std::vector<std::string> next_command(const std::vector<std::string>& words, const Cut& cut) {
-  auto next =
-      next_words(words, {.name = {"explain", "--stage", "memory"}, .flags = {"--explain"}, .options = kCutOptions});
-  next.insert(next.end(),
-              {"--partition", to_string(cut.mesh.partition), "--replicas", std::to_string(cut.mesh.replicas),
-               "--recompute", recompute_name(cut.recompute), "--thinnest-slab", std::to_string(cut.thinnest_slab)});
+std::vector<std::string> words_of_cut(const Cut& cut) {
+  return {"--partition", to_string(cut.mesh.partition), "--replicas",      std::to_string(cut.mesh.replicas),
+          "--recompute", recompute_name(cut.recompute), "--thinnest-slab", std::to_string(cut.thinnest_slab)};
+}
+
+/// Suggests the command that explains the memory of the plan; of data the training that was planned.
+std::vector<std::string> next_command(const std::vector<std::string>& words, const Options& o, const Cut& cut) {
+  NextCommand how{.name = {"explain", "--stage", "memory"}, .flags = {"--explain"}, .options = kCutOptions};
+  std::vector<std::string> size;
+  if (!o.data.empty()) {
+    how.name = {"train", o.data.string(), "-o", "run"};
+    how.flags.insert(o.data.string());
+    how.options.insert({"--channels", "--classes", "--prefer"});
+    if (o.settings.is_said("size") && model_named(o.model.models, o.model.model)->data != kClassLabels) {
+      how.options.insert("--size");
+      size = {"--crop", o.size};
+    }
+  }
+  std::vector<std::string> next = next_words(words, how);
+  for (const auto& more : {size, words_of_cut(cut)}) next.insert(next.end(), more.begin(), more.end());
   return next;
+}
+
+/// Returns the step of a training on the data, with the given settings of the model, the batch and the size.
+PlannedTraining planned_training(const Options& o, const Context& context) {
+  // of this machine, or replaced by the plan
+  std::set<std::string> not_of_model = {"partition", "cores", "size", "device", "host-memory", "memory", "prefer"};
+  for (const std::string& key : tpu_config_keys()) not_of_model.insert(key);
+  TrainSettings train;
+  train.options.work = o.data;
+  for (const Settings::Entry& entry : o.settings.entries())
+    if (entry.is_said() && !not_of_model.contains(entry.name()))
+      train.settings.say(Layer::kCommandLine, entry.name(), entry.words);
+  PlannedTraining planned =
+      plan_training(train, o.model.given, {.threads = context.threads, .host_budget_bytes = o.plan.host_budget_bytes},
+                    *context.progress);
+  if (o.settings.is_said("size"))
+    planned.extents = extents_from_text(o.size, planned.spec.spatial_axes(), planned.extents[0]);
+  return planned;
+}
+
+/// "for 9 cases: ...; memory of this machine: 12.00 GiB\n".
+std::string data_text(const Options& o, const PlannedTraining& planned) {
+  std::string text = to_text(planned);
+  if (o.is_here() && o.plan.host_budget_bytes > 0)
+    text += "; memory of this machine: " + bytes_text(o.plan.host_budget_bytes);
+  return text + "\n";
 }
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
+  app.add_option("data", o->data,
+                 "What a training is planned for, as train takes it: sizes, channels, classes and batch are then those "
+                 "of `voxshard train DATA` where they are not given, and without --device the plan is for the memory "
+                 "of this machine")
+      ->type_name(kPathType);
   add_model_settings(app, *o);
   o->plan.device = "tpu-v3";
   add_size_settings(app, *o, "Spatial size, D x H x W (or H x W)", "Samples of a step over all replicas");
@@ -106,15 +157,25 @@ RunCommand add(CLI::App& app) {
   return [o](const Context& context) {
     o->model.partition.clear();
     const std::int64_t cores = std::exchange(o->model.cores, 0);  // here a limit, not a check of the partition
-    const ModelSpec spec = model_spec(o->model, o->batch);
+    std::optional<PlannedTraining> training;
+    if (!o->data.empty()) training = planned_training(*o, context);
+    const ModelSpec spec = training ? training->spec : model_spec(o->model, o->batch);
     o->model.cores = cores;
+    if (o->is_here()) {
+      o->plan.device.clear();
+      if (o->plan.host_budget_bytes == 0) o->plan.host_budget_bytes = training->left_bytes;
+    }
     announce(o->plan, o->model, spec, o->batch, *context.progress, true);
     PlanOptions options = plan_options(plan_request(o->plan, o->model), spec, planning(context), false);
-    options.extents = o->extents(spec);
+    options.extents = training ? training->extents : o->extents(spec);
+    options.for_run = o->is_here();
+    if (training) options.optimizer = training->optimizer;
     const PlanReport report = run_plan(options, *context.progress);
-    return Outcome{.json = to_json(report, o->explain),
-                   .text = report_text(report, o->explain),
-                   .next = next_command(context.words, report.chosen().cut)};
+    Outcome outcome{.json = to_json(report, o->explain),
+                    .text = report_text(report, o->explain),
+                    .next = next_command(context.words, *o, report.chosen().cut)};
+    if (training) outcome.json["data"] = to_json(*training), outcome.text = data_text(*o, *training) + outcome.text;
+    return outcome;
   };
 }
 
@@ -123,7 +184,9 @@ RunCommand add(CLI::App& app) {
 Command plan_command() {
   return {"plan",
           "Chooses the grid by the memory of a core and the step time on a device, and says why not the others.",
-          "voxshard plan --model unet3d --size 256x256x256 --batch 4 --device tpu-v3 --cores 16 --explain", add};
+          "voxshard plan --model unet3d --size 256x256x256 --batch 4 --device tpu-v3 --cores 16 --explain\n  "
+          "voxshard plan work",
+          add};
 }
 
 }  // namespace voxshard

@@ -79,7 +79,8 @@ Outcome outcome(const TaskReport& report) {
           .text = with_flags(report.text),
           .exit_code = report.partial ? kExitPartial : kExitOk,
           .interrupted = report.interrupted,
-          .next = with_flags(report.next)};
+          .next = with_flags(report.next),
+          .note = with_flags(std::string_view(report.note))};
 }
 
 int print_outcome(const Outcome& outcome, const Printing& how) {
@@ -87,7 +88,7 @@ int print_outcome(const Outcome& outcome, const Printing& how) {
   if (how.json)
     read = print(json_text(outcome.json));
   else
-    read = print(plain_text(outcome.text + (how.verbose ? memory_parts(outcome.json) : "") +
+    read = print(plain_text(outcome.text + (how.verbose ? memory_parts(outcome.json) : "") + outcome.note +
                                 (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"),
                             "\n\t"));
   return outcome.interrupted || !read ? stop_exit_code() : outcome.exit_code;

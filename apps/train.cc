@@ -7,6 +7,7 @@
 #include "apps/terminal/flags.h"
 #include "apps/terminal/progress.h"
 #include "libcore/base/text.h"
+#include "pipelines/model_runs/missed_classes.h"
 #include "pipelines/model_runs/rank_json.h"
 #include "pipelines/training/train_settings.h"
 
@@ -31,7 +32,8 @@ std::string report_text(const TrainReport& r, const std::string& run) {
   if (r.validation_cases == 0) text += ", nothing validated";
   if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
   return (r.prepared ? to_text(*r.prepared) : "") + text + "; run folder " + run +
-         (r.interrupted ? stopped_text(r, run) : "\n") + (r.held_out ? with_flags(to_text(*r.held_out)) : "") +
+         (r.interrupted ? stopped_text(r, run) : "\n") + missed_text(r.missed) +
+         (r.held_out ? with_flags(to_text(*r.held_out)) : "") +
          (r.ranks.empty() ? to_text(r.memory) : memory_text_of_ranks(r.ranks));
 }
 

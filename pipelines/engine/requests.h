@@ -40,6 +40,7 @@ struct TaskReport {
   bool interrupted = false;
   // the suggested next command, {"prepare", "data", "{output}", "work"}; may be empty
   std::vector<std::string> next = {};
+  std::string note = {};  // a sentence on it for people, with a line end; may be empty
   // without the bytes that the process held before; the command adds these and the measured peak
   ProcessPlan memory = {};
   std::vector<ClassScore> scores = {};  // of evaluate
@@ -64,6 +65,7 @@ struct DemoReport {
   std::int64_t points = 0;
   std::string point = "voxels";   // the unit of `points`
   std::vector<std::string> next;  // the suggested next command, {"prepare", "demo", "{output}", "work"}
+  std::string note = {};          // a sentence on it for people, with a line end; may be empty
   double seconds = 0;
 };
 

@@ -1,6 +1,9 @@
 #include "pipelines/engine/validation.h"
 
+#include <algorithm>
+
 #include "io/files/file_name.h"
+#include "pipelines/model_runs/missed_classes.h"
 #include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
@@ -26,6 +29,15 @@ void validate_cases(Session& session, ValidationPass& pass, const std::function<
 }
 
 }  // namespace
+
+std::vector<std::string> missed_classes(const Validation& validation, const std::string& metric) {
+  std::vector<ScoresOfClass> classes;
+  for (std::size_t c = 0; c < std::min(validation.classes.size(), validation.by_class.size()); ++c) {
+    classes.push_back({validation.classes[c], validation.by_class[c]});
+    for (const ValidatedCase& one : validation.cases) classes.back().by_case.push_back(one.by_class[c]);
+  }
+  return missed_classes(classes, {.metric = metric});
+}
 
 Validation run_validation(Session& session, ValidationPass& pass,
                           const std::function<void(const CaseFailure&)>& leave_out, Progress& progress) {

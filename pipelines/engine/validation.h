@@ -28,6 +28,10 @@ struct Validation {
   nlohmann::ordered_json slices = {};     // slices of the worst cases and of the best one; null: none are kept
 };
 
+/// Returns what a validation missed by its metric, of which higher is better, as model_runs/missed_classes.h says it;
+/// none on other ranks than 0.
+std::vector<std::string> missed_classes(const Validation& validation, const std::string& metric);
+
 /// One validation by one task. Every process makes one; all functions but work() are called on rank 0 only.
 class ValidationPass {
  public:

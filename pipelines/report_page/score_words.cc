@@ -24,29 +24,12 @@ ClassCases cases_of_class(const ValidationData& validation, std::size_t c, bool 
 std::vector<std::string> missed_classes(const RunData& run) {
   const ValidationData* last = run.last();
   if (last == nullptr || !run.higher_is_better) return {};
-  struct Missed {
-    double share;
-    std::string text;
-  };
-  std::vector<Missed> missed;
-  std::vector<std::string> unscored;
+  std::vector<ScoresOfClass> classes;
   for (std::size_t c = 0; c < run.classes.size(); ++c) {
-    const ClassCases cases = cases_of_class(*last, c, run.higher_is_better);
-    const std::string begin = run.classes[c] + ": " + run.metric + " 0.000";
-    if (cases.missed > 0)
-      missed.push_back({static_cast<double>(cases.missed) / static_cast<double>(cases.scored),
-                        begin + " in " + std::to_string(cases.missed) + " of " + std::to_string(cases.scored) +
-                            (cases.scored == 1 ? " case" : " cases")});
-    else if (last->cases.empty() && last->by_class[c] < kMissedBelow)
-      missed.push_back({1, begin + " over everything that validates"});
-    else if (!std::isfinite(last->by_class[c]))
-      unscored.push_back(run.classes[c] + ": nothing of it validates, so its score is not known");
+    classes.push_back({run.classes[c], last->by_class[c]});
+    for (const CaseData& item : last->cases) classes.back().by_case.push_back(item.by_class[c]);
   }
-  std::ranges::stable_sort(missed, std::greater(), &Missed::share);
-  std::vector<std::string> lines;
-  for (Missed& one : missed) lines.push_back(std::move(one.text));
-  lines.insert(lines.end(), unscored.begin(), unscored.end());
-  return lines;
+  return missed_classes(classes, {.metric = run.metric});
 }
 
 std::vector<const CaseData*> worst_first(const ValidationData& validation, bool higher_is_better) {

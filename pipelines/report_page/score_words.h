@@ -6,15 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "pipelines/model_runs/missed_classes.h"
 #include "pipelines/report_page/run_data.h"
 
 namespace voxshard {
 
-/// A score below this is 0 as it is shown.
-inline constexpr double kMissedBelow = 0.0005;
-
-/// Returns a sentence for each class that the last validation missed: 0 in some case, or 0 over all where there are no
-/// cases, the most often missed first; and one for each class that nothing validates. None for a metric of which lower
+/// Returns what the last validation missed, as missed_classes() of its scores says it. None for a metric of which lower
 /// is better.
 std::vector<std::string> missed_classes(const RunData& run);
 

@@ -101,7 +101,8 @@ struct TrainReport {
   std::optional<Validation> validation;  // the last one
   std::optional<Validation> averaged;    // the same of the averaged weights, where the run keeps an average
   double best_score = -1;
-  nlohmann::ordered_json drawn_on;  // samples of the run by the class that they were drawn on; may be null
+  std::vector<std::string> missed = {};  // the classes that `validation` missed, in words (missed_classes.h); on rank 0
+  nlohmann::ordered_json drawn_on;       // samples of the run by the class that they were drawn on; may be null
   std::string best_weights;  // kLastWeights or kAveragedWeights, of which it is the score; empty: no average is kept
   std::int64_t loops = 0;    // loops (iterations_per_loop) of this call
   FeedReport feed;           // of the steps of this call

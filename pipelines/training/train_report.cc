@@ -29,6 +29,7 @@ nlohmann::ordered_json TrainReport::to_json() const {
   if (!drawn_on.is_null()) json["samples_drawn_on"] = drawn_on;
   if (averaged) json["mean_" + metric + "_averaged"] = averaged->score;
   if (!best_weights.empty()) json["best_weights"] = best_weights;
+  if (!missed.empty()) json["missed"] = missed;
   if (chosen_on_test) json["chosen_on_test"] = true;
   if (!ranks.empty()) json["ranks"] = ranks;
   if (prepared) json["prepared"] = voxshard::to_json(*prepared);

@@ -277,6 +277,7 @@ void TrainingRun::validate() {
   const std::int64_t step = trainer_->steps_done();
   for_page([&] { folder_.slices(step, std::exchange(last.slices, nullptr)); });
   report_.validation = last;
+  if (task_->higher_is_better()) report_.missed = missed_classes(last, report_.metric);
   report_.validation_s += watch.seconds();
   folder_.validation(step, kLastWeights, last);
   if (report_.averaged) folder_.validation(step, kAveragedWeights, *report_.averaged);

@@ -42,7 +42,12 @@ TEST(ClassificationCli, FromTheDemoToTheScores) {
   scores.erase("memory");  // not in the file
   EXPECT_EQ(nlohmann::json::parse(file_text(folder / "scores.json")), scores);
   EXPECT_TRUE(std::filesystem::exists(folder / "confusion.png"));
-  EXPECT_THAT(run_voxshard(evaluate).out, HasSubstr("expected calibration error"));
+  const std::string text = run_voxshard(evaluate).out;
+  EXPECT_THAT(text, HasSubstr("expected calibration error"));
+  for (const auto& one : scores.at("classes")) {
+    const std::string line = "\nmissed: " + one.at("name").get<std::string>() + ": recall 0.000 over all\n";
+    EXPECT_EQ(text.find(line) != std::string::npos, one.at("recall") == 0) << line << text;
+  }
 }
 
 TEST(ClassificationCli, WhatIsWrongHasItsExitCode) {

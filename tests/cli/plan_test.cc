@@ -122,5 +122,38 @@ TEST_F(PlanTraining, AMemoryTooSmallForTheUncutModelIsMetByThePlan) {
   for (const auto& bytes : run_json.at("memory").at("bytes_per_core")) EXPECT_LE(bytes, 2 << 20);
 }
 
+TEST_F(PlanTraining, OfAPreparedFolderIsThatOfItsTraining) {
+  Folder folder("of_data");
+  const std::string how = " --base-filters 4 --depth 3 --precision f32 --device tpu-v3 --host-memory 1GiB ";
+  const auto plan = planned(work() + how);
+  const CommandResult r =
+      run_voxshard("train " + work() + " -o " + (folder / "run") + how + "--partition auto --steps 1 --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const auto run = nlohmann::json::parse(file_text(folder / "run/run.json")).at("model");
+  for (const char* name : {"partition", "replicas", "recompute"})
+    EXPECT_EQ(plan.at("chosen").at(name), run.at(name)) << name;
+  EXPECT_EQ(plan.at("data").at("cases"), r.json().at("train_cases"));
+  EXPECT_EQ(plan.at("data").at("channels"), run.at("channels"));
+  EXPECT_EQ(plan.at("data").at("classes"), run.at("classes"));
+  EXPECT_EQ(plan.at("data").at("batch"), 1);
+}
+
+TEST_F(PlanTraining, OfDataGivenOptionsWinAndThisMachineIsTheDefault) {
+  const auto plan = planned(work() + kModel + "--size 24x16x16 --batch 2 --classes 3 --cores 2");
+  EXPECT_EQ(plan.at("data").at("size"), "24x16x16");
+  EXPECT_EQ(plan.at("data").at("batch"), 2);
+  EXPECT_EQ(plan.at("data").at("classes"), 3);
+  const CommandResult text = run_voxshard("plan " + work() + kModel + "--cores 2");
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("for 1 case: samples of "));
+  EXPECT_THAT(text.out, HasSubstr(", 1 channel, 5 classes; memory of this machine: "));
+  EXPECT_THAT(text.out, HasSubstr("next: voxshard train " + work() + " -o run"));
+}
+
+TEST_F(PlanTraining, OfDataThatCannotBeTrainedOnSaysWhy) {
+  expect_refusal("plan /nowhere", 3, "input", "/nowhere");
+  expect_refusal("plan " + data(), 3, "input", "prepare");
+}
+
 }  // namespace
 }  // namespace voxshard

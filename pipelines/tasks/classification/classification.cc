@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/base/text.h"
+#include "pipelines/model_runs/missed_classes.h"
 #include "pipelines/tasks/classification/class_info.h"
 #include "pipelines/tasks/classification/demo/demo_digits.h"
 #include "pipelines/tasks/classification/demo/demo_motions.h"
@@ -117,6 +118,13 @@ std::vector<ClassScore> scores_of(const ClassReport& r) {
   scores.push_back({"", "top_" + std::to_string(r.top_k), r.top_k_accuracy});
   scores.push_back({"", "expected_calibration_error", r.calibration.expected_error});
   return scores;
+}
+
+/// Returns lines on the classes of which nothing was recognised.
+std::string missed_text_of(const ClassReport& r) {
+  std::vector<ScoresOfClass> classes;
+  for (std::size_t c = 0; c < r.classes.size(); ++c) classes.push_back({r.classes[c], r.scores[c].recall});
+  return missed_text(missed_classes(classes, {.metric = "recall", .over_all = "over all", .unscored = ""}));
 }
 
 class ClassificationRow : public Task {
@@ -237,8 +245,10 @@ class ClassificationRow : public Task {
     const ClassReport report = evaluate_classes(o, context.progress());
     memory += confusion_plan(std::ssize(report.classes));
     if (report.intensities) memory += report.intensities->memory;
-    TaskReport result{
-        .json = to_json(report), .text = to_text(report), .partial = is_partial(report), .memory = memory};
+    TaskReport result{.json = to_json(report),
+                      .text = to_text(report) + missed_text_of(report),
+                      .partial = is_partial(report),
+                      .memory = memory};
     result.scores = scores_of(report), result.cases = report.names;
     if (o.png.empty())
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{png}",

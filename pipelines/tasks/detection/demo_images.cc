@@ -8,6 +8,7 @@
 #include "libcore/base/parallel.h"
 #include "pipelines/phantoms/detection_phantom.h"
 #include "pipelines/phantoms/phantom.h"
+#include "pipelines/tasks/first_training.h"
 
 namespace voxshard {
 
@@ -49,11 +50,11 @@ DemoReport demo_images(const DemoOptions& options, int magnify, Progress& progre
         {.source = options.folder, .classes = detection_phantom_classes(), .images = {first, past}, .notes = {}});
   }
   folder.commit("annotations", "");
-  return {.cases = train,
-          .test_cases = val,
-          .points = pixels,
-          .point = "pixels",
-          .next = {"train", options.folder.string(), "{output}", "run", "{model}", "retinanet"}};
+  const FirstTraining first =
+      first_training({"train", options.folder.string(), "{output}", "run", "{model}", "retinanet"},
+                     {"{backbone}", "resnet18", "{base-filters}", "16", "{pyramid-filters}", "32", "{batch}", "2"});
+  return {
+      .cases = train, .test_cases = val, .points = pixels, .point = "pixels", .next = first.words, .note = first.note};
 }
 
 }  // namespace voxshard

@@ -4,6 +4,7 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/model_runs/missed_classes.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "pipelines/tasks/detection/dataset/detection_info.h"
 #include "pipelines/tasks/detection/demo_images.h"
@@ -70,6 +71,12 @@ std::vector<Setting> prediction_settings(DetectionPrediction& o) {
       {"draw", "Folder to write pictures with boxes to; of a video the .mp4, .mov or .mkv", "", &o.draw},
       {"postprocess", "Of a detector: detection, legacy, legacy_export, or auto: as its variant is evaluated", "",
        &o.postprocess},
+      {"min-score",
+       "Least score of a box in every output of a detector, the drawn ones too; 0: all that {postprocess} keeps, as "
+       "evaluate wants them, at most 100 a picture; drawn then from 0.3 on",
+       "",
+       &o.min_score,
+       {{0, 1}}},
       {.name = "most-pixels",
        .help = "Pixels of a picture or frame; what has more is left out with E_SIZE",
        .group = "Limits",
@@ -137,6 +144,15 @@ std::string coco_text(const DetectionReport& r) {
     for (const std::size_t i : kShown) rows.back().push_back(fixed_text(c.summary[i]));
   }
   return text + text_table(rows);
+}
+
+/// Returns lines on the classes with boxes of which nothing was found at an overlap of 0.5.
+std::string missed_text_of(const DetectionReport& r) {
+  constexpr std::size_t kAp50 = 1;
+  std::vector<ScoresOfClass> classes;
+  for (const ClassDetectionScores& c : r.classes)
+    if (r.coco && c.boxes > 0) classes.push_back({c.name, c.summary[kAp50]});
+  return missed_text(missed_classes(classes, {.metric = coco_names()[kAp50], .over_all = "over all", .unscored = ""}));
 }
 
 class DetectionRow : public Task {
@@ -223,8 +239,10 @@ class DetectionRow : public Task {
     require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer pictures at a time");
     const DetectionReport report = evaluate_detections(o, context.progress());
-    TaskReport result{
-        .json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
+    TaskReport result{.json = to_json(report),
+                      .text = to_text(report) + missed_text_of(report),
+                      .partial = !report.failures.empty(),
+                      .memory = memory};
     result.scores = scores_of(report), result.cases = report.names;
     if (o.curves.empty() && report.coco)
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{curves}",

@@ -30,7 +30,10 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only
+constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only, where no other score is asked for
+
+/// Returns the score from which on boxes are drawn.
+double drawn_score(const DetectionPrediction& d) { return d.min_score > 0 ? d.min_score : kDrawnScore; }
 
 void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
   const std::string what = "the detections of a RetinaNet run go";
@@ -69,7 +72,9 @@ std::vector<std::string> next_command(const PredictOptions& o, const DetectionPr
   }
   if (!d.draw.empty()) return {"info", d.draw.string()};
   const std::string drawn = beside_output(o, is_video_name(o.input) ? "drawn.mp4" : "drawn").string();
-  return {"predict", o.run.string(), input, "{output}", output, "{draw}", drawn};
+  std::vector<std::string> words = {"predict", o.run.string(), input, "{output}", output, "{draw}", drawn};
+  if (d.min_score > 0) words.insert(words.end(), {"{min-score}", number_text(d.min_score)});
+  return words;
 }
 
 /// The images of an input, or the one video.
@@ -124,8 +129,12 @@ class DetectionInputs : public Prediction {
   /// Returns the memory of drawn copies of videos beside reading, for frames of so many pixels.
   virtual ProcessPlan drawing_plan(std::int64_t /*pixels*/) const { return {}; }
 
+  /// Returns the objects that are written, best first.
   std::vector<Detection> found_in(const Tensor& pixels) {
-    return predict_image(b_.session(), normalised(pixels, detector_.preparation), detector_.prediction);
+    std::vector<Detection> found =
+        predict_image(b_.session(), normalised(pixels, detector_.preparation), detector_.prediction);
+    std::erase_if(found, [&](const Detection& d) { return d.score < d_.min_score; });
+    return found;
   }
 
   PredictionBatch& b_;
@@ -168,7 +177,8 @@ class ImageObjects : public DetectionInputs {
     if (d_.draw.empty()) return;
     drawn_.emplace(
         FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = o_.read_paths(), .option = "{draw}"});
-    made_with_ = prediction_hash(o_, b_.run, d_.postprocess);
+    made_with_ = prediction_hash(
+        o_, b_.run, d_.postprocess + (d_.min_score > 0 ? " from " + number_text(d_.min_score) + " on" : ""));
     std::set<std::string> names;
     for (const FoundImage& image : images_.list) {
       std::string name = image.file.stem().string();
@@ -225,7 +235,7 @@ class ImageObjects : public DetectionInputs {
   void draw(const FoundImage& image, const std::vector<Detection>& found, const fs::path& file) {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
-      if (d.score < kDrawnScore) break;                                    // they are sorted best first
+      if (d.score < drawn_score(d_)) break;                                // they are sorted best first
       const auto colour = static_cast<int>(detector_.category_of(d)) + 1;  // 0 is black
       boxes.push_back({.box = coco_box(d.box),
                        .colour = colour,
@@ -271,7 +281,7 @@ class VideoObjects : public DetectionInputs {
                                                     .drawn = d_.draw,
                                                     .prediction = d_.video,
                                                     .most_pixels = d_.most_pixels,
-                                                    .drawn_score = kDrawnScore,
+                                                    .drawn_score = drawn_score(d_),
                                                     .threads = b_.context.threads()},
                                                    detector_.preparation.classes, boxes_in, b_.progress);
     PredictReport& report = b_.report;

@@ -7,6 +7,7 @@
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/first_training.h"
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/segmentation/checks/check_dataset.h"
@@ -17,6 +18,7 @@
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
+#include "pipelines/tasks/segmentation/scores/missed_labels.h"
 #include "pipelines/tasks/segmentation/training_settings.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 
@@ -227,11 +229,16 @@ class Segmentation : public Task {
     report.check = words_of(source);
     if (o.irregular != IrregularSlices::kReject)
       report.check.insert(report.check.end(), {"{irregular-slices}", "resample"});
+    const std::int64_t cases = report.prepared + report.skipped;
+    const FirstTraining first =
+        first_training({"train", o.work.string(), "{output}", "run"},
+                       first_unet({.threads = context.threads(), .cases = cases, .voxels = report.voxels}));
     return {.json = to_json(report),
             .text = to_text(report),
             .partial = !report.failures.empty(),
             .interrupted = report.interrupted,
-            .next = {"train", o.work.string(), "{output}", "run"},
+            .next = first.words,
+            .note = report.interrupted ? "" : first.note,
             .memory = report.memory};
   }
 
@@ -266,8 +273,10 @@ class Segmentation : public Task {
     warn_of_settings_of_surfaces(options, chosen_metrics(o.metric_keys, metrics_), context.progress());
     o.formats = formats_within(with_irregular(o.formats, o.irregular), o.formats.limits, context.left_bytes());
     const LabelScores scores = evaluate_labels(o, context);
-    TaskReport report{
-        .json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
+    TaskReport report{.json = to_json(scores),
+                      .text = to_text(scores) + missed_text(missed_classes(scores)),
+                      .partial = !scores.failures.empty(),
+                      .memory = scores.memory};
     report.scores = scores_of(scores);
     for (const EvaluatedCase& one : scores.cases) report.cases.push_back(one.id);
     if (o.png.empty() && !o.dataset.empty())  // the next step is an image of slices

@@ -42,6 +42,20 @@ TEST(DetectionCli, TheDemoSetScoresOneAgainstItself) {
   EXPECT_THAT(text.out, HasSubstr("kidney"));
 }
 
+TEST(DetectionCli, ClassesOfWhichNothingWasFoundAreNamed) {
+  Folder folder("detection_missed");
+  folder.write("truth.json", R"({"images": [{"id": 1}], "categories": [{"id": 1, "name": "cell"},
+      {"id": 2, "name": "vessel"}, {"id": 3, "name": "duct"}], "annotations": [
+      {"image_id": 1, "category_id": 1, "bbox": [0, 0, 10, 10]},
+      {"image_id": 1, "category_id": 2, "bbox": [30, 30, 10, 10]}]})");
+  folder.write("found.json", R"([{"image_id": 1, "category_id": 1, "bbox": [0, 0, 10, 10], "score": 1}])");
+  const auto r = run_voxshard("evaluate " + (folder / "found.json") + " " + (folder / "truth.json"));
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("\nmissed: vessel: AP50 0.000 over all\n"));
+  EXPECT_THAT(r.out, testing::Not(HasSubstr("missed: cell")));
+  EXPECT_THAT(r.out, testing::Not(HasSubstr("missed: duct"))) << "there is none of it";
+}
+
 TEST(DetectionCli, FrocByTheChosenRules) {
   Folder folder("detection_froc");
   folder.write("truth.json", R"({"images": [{"id": 1}, {"id": 2}], "categories": [{"id": 1, "name": "nodule"}],

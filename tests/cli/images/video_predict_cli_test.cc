@@ -102,6 +102,48 @@ TEST_F(VideoPredictCli, AFrameHasTheSameObjectsAsInADataSet) {
   }
 }
 
+TEST_F(VideoPredictCli, OnlyBoxesOfTheLeastScoreAskedForAreWritten) {
+  const auto found = [&](const std::string& name, const std::string& words) {
+    const std::string out = file(name);
+    const CommandResult r = predict(clip() + " -o " + out + ".json --coco " + out + ".coco.json --mot " + out +
+                                    ".txt --range 20:22" + words);
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    return json::parse(file_text(out + ".coco.json"));
+  };
+  const json all = found("all", "");
+  ASSERT_GT(all.size(), 2u);
+  std::vector<double> scores;
+  for (const json& box : all) scores.push_back(box.at("score"));
+  std::ranges::sort(scores);
+  const double least = scores[scores.size() / 2];
+  const std::string option = " --min-score " + json(least).dump();
+  json expected = json::array();
+  for (const json& box : all)
+    if (box.at("score") >= least) expected.push_back(box);
+  ASSERT_LT(expected.size(), all.size());
+  EXPECT_EQ(found("some", option), expected);
+  const std::string mot = file_text(file("some.txt"));
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(mot, '\n')), expected.size());
+  std::size_t boxes = 0;
+  const json frames = json::parse(file_text(file("some.json"))).at("frames");
+  for (const json& frame : frames) boxes += frame.at("detections").size();
+  EXPECT_EQ(boxes, expected.size());
+
+  const std::string pictures = truth_json() + " --range 20:22 -o " + file("pictures.json");
+  ASSERT_EQ(predict(pictures).exit_code, 0);
+  const json before = json::parse(file_text(file("pictures.json")));
+  const CommandResult r = predict(pictures + option);
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const json after = json::parse(file_text(file("pictures.json")));
+  EXPECT_LT(after.size(), before.size());
+  EXPECT_EQ(r.json().at("detections"), after.size());
+  for (const json& box : after) EXPECT_GE(box.at("score"), least);
+  ASSERT_EQ(predict(pictures + " --min-score 1").exit_code, 0);
+  EXPECT_EQ(json::parse(file_text(file("pictures.json"))), json::array());
+  expect_refusal("predict " + run() + " " + clip() + " -o " + file("x.json") + " --min-score 1.5", 2, "usage",
+                 "--min-score: 1.5 is not in 0 to 1");
+}
+
 TEST_F(VideoPredictCli, EvaluateScoresOnlyTheFramesAskedFor) {
   json results = json::array();
   for (int i = 10; i < 25; ++i)

@@ -1,7 +1,8 @@
 // What a first hour meets: what a run holds, failures that are seen though it is quiet, refusals that name a value that
-// would do, a training without a validation that says so.
+// would do, a training without a validation that says so, a first training of two minutes, classes that are missed.
 #include <filesystem>
 #include <regex>
+#include <sstream>
 
 #include "tests/cli/trained_cli.h"
 
@@ -12,6 +13,22 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+
+/// Returns the words behind "next: voxshard ".
+std::string suggested_by(const CommandResult& r) {
+  const std::string mark = "next: voxshard ";
+  const auto at = r.out.rfind(mark);
+  return at == std::string::npos ? "" : r.out.substr(at + mark.size(), r.out.size() - at - mark.size() - 1);
+}
+
+/// Returns the rest of each line that begins with "missed: ".
+std::vector<std::string> missed_in(const std::string& out) {
+  std::vector<std::string> missed;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("missed: ")) missed.push_back(line.substr(8));
+  return missed;
+}
 
 class FirstHourCli : public TrainedCli {
  protected:
@@ -97,6 +114,64 @@ TEST_F(FirstHourCli, ABudgetThatIsTooSmallIsRefusedWithAnOptionAndAValueThatWoul
         "predict " + run() + " " + data() + "/imagesTs -o " + (folder / "pred") + " --host-memory 20MiB"})
     expect_refusal(words, 7, "budget", "nothing was allocated. Raise --host-memory above ");
   expect_refusal(train(folder / "none", "--memory 1MiB"), 7, "budget", "give --memory ");
+}
+
+TEST_F(FirstHourCli, TheTrainingThatPrepareAndDemoSuggestIsSmallAndSaysWhatItLeavesOut) {
+  Folder folder("suggested");
+  const std::string work = folder / "work";
+  const CommandResult prepared = run_voxshard("prepare " + data() + " -o " + work + " --spacing 8,8,8 -q");
+  std::string words = suggested_by(prepared);
+  EXPECT_THAT(words, testing::MatchesRegex("train " + work + " -o run --base-filters (8|16|32) --time 2m"));
+  EXPECT_THAT(prepared.out,
+              HasSubstr("a first training of about 2 min; leave out --base-filters and --time for the whole model\n"));
+  words = std::regex_replace(words, std::regex("-o run (.*)2m"), "-o " + (folder / "run") + " $1 1s");
+  const CommandResult trained = run_voxshard(words);
+  EXPECT_EQ(trained.exit_code, 0) << words << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("and --time is 1 s)"));
+
+  const CommandResult pictures =
+      run_voxshard("demo " + (folder / "pictures") + " --task detection --cases 2 --test 1 -q");
+  EXPECT_THAT(suggested_by(pictures), testing::EndsWith(" --model retinanet --backbone resnet18 --base-filters 16 "
+                                                        "--pyramid-filters 32 --batch 2 --time 2m"));
+  EXPECT_THAT(pictures.out, HasSubstr("a first training of about 2 min; leave out --backbone, --base-filters, "
+                                      "--pyramid-filters, --batch and --time for the whole model\n"));
+  const CommandResult clips =
+      run_voxshard("demo " + (folder / "clips") + " --task classification --kind motion --cases 4 --test 0 -q");
+  EXPECT_THAT(suggested_by(clips), AllOf(testing::EndsWith(" --time 2m"), Not(HasSubstr("--steps"))));
+  EXPECT_THAT(clips.out, HasSubstr("a first training of about 2 min; leave out --base-filters and --time"));
+}
+
+/// Twelve steps find no lesion, which is a few voxels at 8 mm.
+TEST_F(FirstHourCli, ClassesThatWereMissedAreNamedAfterTrainAndEvaluate) {
+  Folder folder("missed");
+  const std::string run = folder / "run";
+  const CommandResult trained =
+      run_voxshard("train " + work() + " -o " + run + kModel + "--crop 16x16x16 --steps 12 --fold 0");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  std::vector<std::string> expected;
+  std::istringstream rows(file_text(run + "/validations.csv"));
+  for (std::string row; std::getline(rows, row);) {
+    std::smatch part;  // of the one case that validates
+    if (std::regex_match(row, part, std::regex("12,last,phantom_[0-9]+,([a-z]+),([0-9.e-]+)")) &&
+        std::stod(part[2].str()) < 0.0005)
+      expected.push_back(part[1].str() + ": dice 0.000 in 1 of 1 case");
+  }
+  EXPECT_THAT(expected, testing::Contains("lesion: dice 0.000 in 1 of 1 case"));
+  EXPECT_EQ(missed_in(trained.out), expected) << trained.out;
+
+  const CommandResult scored = run_voxshard("evaluate " + run + "/held_out " + data() + "/labelsTr --dataset " +
+                                            data() + " -o " + (folder / "scores.json"));
+  ASSERT_EQ(scored.exit_code, 0) << scored.err;
+  const auto means = nlohmann::json::parse(file_text(folder / "scores.json")).at("mean");
+  std::vector<std::string> scored_zero;
+  const std::vector<std::string> classes = {"lungs", "liver", "lesion", "spine"};
+  for (std::size_t c = 0; c < classes.size(); ++c)
+    if (means.at(std::to_string(c + 1)).at("Dice") < 0.0005)
+      scored_zero.push_back(classes[c] + ": dice 0.000 in 1 of 1 case");
+  EXPECT_THAT(scored_zero, testing::Contains("lesion: dice 0.000 in 1 of 1 case"));
+  EXPECT_EQ(missed_in(scored.out), scored_zero) << scored.out;
+  EXPECT_THAT(missed_in(run_voxshard("evaluate " + data() + "/labelsTs " + data() + "/labelsTs").out),
+              testing::IsEmpty());
 }
 
 }  // namespace

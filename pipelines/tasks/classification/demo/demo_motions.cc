@@ -8,6 +8,7 @@
 #include "libcore/base/parallel.h"
 #include "pipelines/phantoms/motion_phantom.h"
 #include "pipelines/phantoms/phantom.h"
+#include "pipelines/tasks/first_training.h"
 
 namespace voxshard {
 namespace {
@@ -54,12 +55,15 @@ DemoReport demo_motions(const DemoOptions& options, int magnify, Progress& progr
     folder.commit(id, "");
     progress.update("clips", ++done, total, path);
   });
+  const FirstTraining first = first_training({"train", options.folder.string(), "{output}", "run", "{model}",
+                                              "r2plus1d18", "{batch}", "8", "{learning-rate}", "0.01"},
+                                             {"{base-filters}", "8"});
   return {.cases = train,
           .test_cases = test,
           .points = static_cast<std::int64_t>(total) * kFrames * side * side,
           .point = "pixels",
-          .next = {"train", options.folder.string(), "{output}", "run", "{model}", "r2plus1d18", "{base-filters}", "8",
-                   "{batch}", "8", "{steps}", "300", "{learning-rate}", "0.01"}};
+          .next = first.words,
+          .note = first.note};
 }
 
 }  // namespace voxshard

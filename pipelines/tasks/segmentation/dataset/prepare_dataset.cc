@@ -233,6 +233,9 @@ class Preparation {
     report_.interrupted = pass.stopped();
     for (std::size_t i = 0; i < good.size(); ++i) {
       if (!good[i]) continue;
+      std::int64_t voxels = 1;
+      for (const Json& extent : records[i].at("shape")) voxels *= extent.get<std::int64_t>();
+      report_.voxels += voxels;
       listed_.push_back(std::move(records[i]));
       ++(finished[i] ? report_.skipped : report_.prepared);
     }

@@ -47,6 +47,7 @@ struct PrepareReport {
   std::filesystem::path work;
   PreparePlan plan;
   int prepared = 0, skipped = 0;      // skipped: finished by an earlier run
+  std::int64_t voxels = 0;            // of all these cases on the prepared grid, one channel
   std::vector<CaseFailure> failures;  // also in quarantine.csv
   std::vector<CaseFailure> warnings;  // anomalies of cases that are used: W_FORMS, and what `judge` found
   std::string ids = "names";          // or "ordinals", "salted"
