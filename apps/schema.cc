@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "apps/command.h"
+#include "io/files/structured_text.h"
 #include "libcore/base/error.h"
 #include "libcore/base/spelling.h"
 #include "libcore/base/text.h"
@@ -13,12 +14,10 @@
 namespace voxshard {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Outcome list_schemas() {
   Outcome outcome;
   for (const auto& [name, text] : kSchemas) {
-    const Json schema = Json::parse(text);
+    const nlohmann::json schema = parse_json(text, {.kind = ErrorKind::kInternal, .tag = "[schema] "});
     outcome.json[std::string(name)] = schema.at("$id");
     outcome.text += std::string(name) + std::string(12 - std::min<std::size_t>(name.size(), 10), ' ') +
                     schema.at("title").get<std::string>() + "\n";
@@ -29,7 +28,8 @@ Outcome list_schemas() {
 Outcome print_schema(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& [known, text] : kSchemas) {
-    if (known == name) return {.json = Json::parse(text), .text = std::string(text)};
+    if (known == name)
+      return {.json = parse_json(text, {.kind = ErrorKind::kInternal, .tag = "[schema] "}), .text = std::string(text)};
     names.emplace_back(known);
   }
   const auto likely = likely_name(name, names);

@@ -32,7 +32,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only, where no other score is asked for
 
-/// Returns the score from which on boxes are drawn.
 double drawn_score(const DetectionPrediction& d) { return d.min_score > 0 ? d.min_score : kDrawnScore; }
 
 void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
