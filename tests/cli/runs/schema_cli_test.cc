@@ -45,7 +45,7 @@ TEST_F(SchemaCli, EveryCommandHasOneAndEveryMemberIsDescribed) {
 TEST_F(SchemaCli, ADocumentOfAnotherShapeIsFound) {
   json document = run_voxshard("info " + data() + " --json").json();
   EXPECT_EQ(schema_problem("info", document), "");
-  EXPECT_THAT(schema_problem("train", document), HasSubstr("'steps'"));
+  EXPECT_THAT(schema_problem("train", document), HasSubstr("'checkpoint_seconds'"));
   document["folders"][0]["images"] = "two";
   EXPECT_THAT(schema_problem("info", document), HasSubstr("images"));
   document.erase("folders");
@@ -90,7 +90,7 @@ TEST_F(SchemaCli, TheDocumentOfEachCommandObeysIt) {
 }
 
 TEST_F(SchemaCli, ErrorsHaveOneToo) {
-  const CommandResult r = run_voxshard("schema predictions --json");
+  const CommandResult r = run_voxshard("schema predct --json");
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(schema_problem("error", r.json()), "");
   EXPECT_THAT(r.err, HasSubstr("did you mean predict?"));
