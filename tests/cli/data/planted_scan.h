@@ -34,7 +34,7 @@ inline std::vector<PackedEntry> planted_scan(const PlantedScan& scan = {}, bool 
   for (int z = 0; z < 32; ++z) {
     if (std::find(scan.missing.begin(), scan.missing.end(), z) != scan.missing.end()) continue;
     DicomSpec spec{.instance = scan.series + "." + std::to_string(z), .study = kPlantedStudy, .series = scan.series};
-    spec.frame_of_reference = "1.2.3.9", spec.patient = kPlantedName, spec.patient_id = "PLANTED4711",
+    spec.frame_of_reference = "1.2.3.9", spec.patient = kPlantedName, spec.patient_id = "PLANTED-47-11",
     spec.institution = "Sanatorium Planted";
     spec.kernel = scan.kernel;
     spec.rows = spec.columns = 48, spec.pixel_spacing = "2\\2";
@@ -55,7 +55,7 @@ inline void write_planted_scan(const std::filesystem::path& folder, const Plante
 
 /// Expects nothing of the header's identity in a text.
 inline void expect_nobody(const std::string& text) {
-  for (const char* planted : {"Planted", "planted", "PLANTED", "Person", "4711", "Sanatorium", "1.2.840.99.77"})
+  for (const char* planted : {"Planted", "planted", "PLANTED", "Person", "47-11", "Sanatorium", "1.2.840.99.77"})
     EXPECT_THAT(text, testing::Not(testing::HasSubstr(planted)));
 }
 inline void expect_nobody(const CommandResult& r) { expect_nobody(r.out), expect_nobody(r.err); }
