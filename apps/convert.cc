@@ -14,7 +14,7 @@ namespace {
 
 struct Options {
   ConvertRequest request;
-  std::string to, size, labels = "one-hot", compression = "gzip", irregular = "reject";
+  std::string to, size, labels = "one-hot", compression = "gzip";
   bool provenance = false;
 };
 
@@ -57,11 +57,10 @@ RunCommand add(CLI::App& app) {
   app.add_option("--files", o->request.files, "Files that pictures are spread over")
       ->check(number_in({1, 99999}))
       ->capture_default_str();
-  app.add_option("--irregular-slices", o->irregular,
-                 "Of a DICOM series whose slices are missing, unevenly spaced or tilted, and of a file with sheared "
-                 "axes: reject, or resample on an upright regular grid")
-      ->check(one_of({"reject", "resample"}))
-      ->capture_default_str();
+  add_irregular_option(
+      app, o->request.irregular,
+      "Of a DICOM series whose slices are missing, unevenly spaced or tilted, and of a file with sheared "
+      "axes: reject, or resample on an upright regular grid");
   app.add_option("--fraction", o->request.least_fraction,
                  "Of a fractional DICOM segmentation: the part of a voxel from which on it belongs to a segment; "
                  "W_FRACTION says that it was cut")
@@ -86,7 +85,6 @@ RunCommand add(CLI::App& app) {
                  "have; default: the numbers in the file, and a tree gives images alone");
   return [o](const Context& context) {
     ConvertRequest& request = o->request;
-    request.irregular = o->irregular == "resample" ? IrregularSlices::kResample : IrregularSlices::kReject;
     if (o->provenance) request.provenance = request.keep_names ? Provenance::kWithNames : Provenance::kWithoutNames;
     request.threads = context.threads;
     request.one_hot = o->labels == "one-hot";

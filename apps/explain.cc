@@ -15,7 +15,8 @@ namespace {
 
 struct Options : ModelCommand {
   Options() : ModelCommand("48x40x56") {}
-  std::string stage = "program", draw, sample, level, irregular = "reject";
+  std::string stage = "program", draw, sample, level;
+  IrregularSlices irregular = IrregularSlices::kReject;
 };
 
 Outcome drawn(const DrawOptions& options) {
@@ -27,10 +28,6 @@ Outcome drawn(const DrawOptions& options) {
 std::string tpu_name(const PlanSettings& plan) {
   if (plan.asked_device.empty()) return "tpu-v3";
   return plan.device.empty() ? "host" : plan.device;
-}
-
-VolumeFormats formats_of(const std::string& irregular) {
-  return volume_formats_with(irregular == "resample" ? IrregularSlices::kResample : IrregularSlices::kReject);
 }
 
 /// Returns the settings of `train` as set by --config and by the words of this command.
@@ -88,11 +85,10 @@ RunCommand add(CLI::App& app) {
       ->type_name(kPathType)
       ->needs(draw)
       ->group(drawing);
-  app.add_option("--irregular-slices", o->irregular,
-                 "Of a sample whose DICOM slices are missing, unevenly spaced or tilted, or whose axes are sheared: "
-                 "reject, or resample on an upright regular grid")
-      ->check(one_of({"reject", "resample"}))
-      ->capture_default_str()
+  add_irregular_option(
+      app, o->irregular,
+      "Of a sample whose DICOM slices are missing, unevenly spaced or tilted, or whose axes are sheared: "
+      "reject, or resample on an upright regular grid")
       ->needs(draw)
       ->group(drawing);
   app.add_option("--level", o->level,
@@ -105,7 +101,8 @@ RunCommand add(CLI::App& app) {
     const bool sized = o->settings.is_said("size");
     ModelSpec spec = model_spec(o->model, o->batch);
     std::optional<DrawnSample> sample;
-    if (!o->sample.empty()) sample = read_drawn_sample(o->sample, spec.spatial_axes(), formats_of(o->irregular));
+    if (!o->sample.empty())
+      sample = read_drawn_sample(o->sample, spec.spatial_axes(), volume_formats_with(o->irregular));
     const bool own_size = sample && !sized;
     if (!sized && spec.spatial_axes() == 2) o->size = "128x128";  // the smallest size that a feature pyramid accepts
     const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : o->extents(spec);

@@ -23,16 +23,14 @@ RunCommand add(CLI::App& app) {
   app.add_flag(
       "--quick", *quick,
       "Headers only: volumes and pictures are not read through, frames of videos are counted by their packets");
-  auto irregular = std::make_shared<std::string>("reject");
-  app.add_option("--irregular-slices", *irregular,
-                 "Of a DICOM series whose slices are missing, unevenly spaced or tilted, and of a file with sheared "
-                 "axes: reject, which lists it as what cannot be used, or resample: it is listed as it would be read")
-      ->check(one_of({"reject", "resample"}))
-      ->capture_default_str();
+  auto irregular = std::make_shared<IrregularSlices>(IrregularSlices::kReject);
+  add_irregular_option(
+      app, *irregular,
+      "Of a DICOM series whose slices are missing, unevenly spaced or tilted, and of a file with sheared "
+      "axes: reject, which lists it as what cannot be used, or resample: it is listed as it would be read");
   return [paths, quick, irregular](const Context& context) {
-    const IrregularSlices slices = *irregular == "resample" ? IrregularSlices::kResample : IrregularSlices::kReject;
     const InfoReport report =
-        run_info(*paths, {.quick = *quick, .threads = context.threads, .formats = volume_formats_with(slices)});
+        run_info(*paths, {.quick = *quick, .threads = context.threads, .formats = volume_formats_with(*irregular)});
     const int code = report.failures.empty() ? kExitOk : report.unusable == paths->size() ? kExitInput : kExitPartial;
     return Outcome{.json = to_json(report),
                    .text = with_flags(to_text(report)),

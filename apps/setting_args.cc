@@ -84,6 +84,15 @@ CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int6
       name, [&bytes](const std::string& text) { bytes = bytes_from_text(text); }, help);
 }
 
+CLI::Option* add_irregular_option(CLI::App& app, IrregularSlices& irregular, const std::string& help) {
+  const auto choose = [&irregular](const std::string& word) {
+    irregular = word == "resample" ? IrregularSlices::kResample : IrregularSlices::kReject;
+  };
+  return app.add_option_function<std::string>("--irregular-slices", choose, help)
+      ->check(one_of({"reject", "resample"}))
+      ->default_str(irregular == IrregularSlices::kResample ? "resample" : "reject");
+}
+
 void add_weights_options(CLI::App& app, std::string& checkpoint, std::string& weights, const std::string& group) {
   for (CLI::Option* option :
        {app.add_option("--checkpoint", checkpoint, "best, last, or auto: best when there is one"),

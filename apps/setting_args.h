@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/volume/volume.h"
 #include "libcore/base/number_range.h"
 #include "pipelines/settings/settings.h"
 
@@ -33,6 +34,9 @@ CLI::Validator one_of(const std::vector<std::string>& words);
 
 /// Adds an option for bytes, like 8GiB. `bytes` keeps its value when the option is absent, and must keep its address.
 CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& help);
+
+/// Adds --irregular-slices: reject or resample. `irregular` is the default, and must keep its address.
+CLI::Option* add_irregular_option(CLI::App& app, IrregularSlices& irregular, const std::string& help);
 
 /// Adds --checkpoint and --weights, which name the weights of a run; `group`: their heading in the help, may be empty.
 void add_weights_options(CLI::App& app, std::string& checkpoint, std::string& weights, const std::string& group = "");
