@@ -103,7 +103,7 @@ void place_slices(DicomSeries& series, const Plane& plane) {
                          "has " + std::to_string(doubled) + (doubled == 1 ? " slice" : " slices") +
                              " at a place where another one lies, the first at " +
                              mm(series.slices[static_cast<std::size_t>(at - steps.begin())].along_mm) +
-                             "; are two series mixed? Keep one file for each place");
+                             "; are two series mixed, or is one there twice? Keep one file for each place");
   }
   const Vector way = minus(series.slices.back().at, series.slices.front().at);
   const double length = dot(way, plane.normal), count = static_cast<double>(steps.size());

@@ -18,6 +18,7 @@
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
+#include "pipelines/tasks/segmentation/prepared_info.h"
 #include "pipelines/tasks/segmentation/scores/missed_labels.h"
 #include "pipelines/tasks/segmentation/training_settings.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
@@ -171,6 +172,7 @@ class Segmentation : public Task {
 
   bool info(const fs::path& path, const InfoOptions& options, InfoReport& report) const override {
     std::error_code error;
+    if (add_prepared_info(path, report)) return true;
     if (!fs::is_directory(path, error) || !(fs::exists(path / "dataset.json") || fs::is_empty(path, error) ||
                                             holds_masks_by_subject(path)))  // which is refused with what to do
       return false;

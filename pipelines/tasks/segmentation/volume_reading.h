@@ -14,7 +14,7 @@ namespace voxshard {
 struct VolumeReading {
   VolumeLimits limits;
   IrregularSlices irregular = IrregularSlices::kReject;
-  bool best_series = false;       // of several reconstructions of a scan only the best (io/dicom/best_reconstruction.h)
+  bool best_series = true;        // of several reconstructions of a scan only the best (io/dicom/same_scan.h)
   std::filesystem::path id_salt;  // file of a secret that ids of cases are made with; empty: there is none
   bool keep_names = false;        // DICOM series are named after their folders
   std::string largest = "none";   // classes of which the largest connected part alone is kept: none, all, or names
