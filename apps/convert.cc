@@ -59,7 +59,7 @@ RunCommand add(CLI::App& app) {
       ->capture_default_str();
   add_irregular_option(
       app, o->request.irregular,
-      "Of a DICOM series whose slices are missing, unevenly spaced or tilted, and of a file with sheared "
+      "Of a DICOM series whose slices are missing, doubled, unevenly spaced or tilted, and of a file with sheared "
       "axes: reject, or resample on an upright regular grid");
   app.add_option(
          "--series", o->series,

@@ -87,7 +87,7 @@ RunCommand add(CLI::App& app) {
       ->group(drawing);
   add_irregular_option(
       app, o->irregular,
-      "Of a sample whose DICOM slices are missing, unevenly spaced or tilted, or whose axes are sheared: "
+      "Of a sample whose DICOM slices are missing, doubled, unevenly spaced or tilted, or whose axes are sheared: "
       "reject, or resample on an upright regular grid")
       ->needs(draw)
       ->group(drawing);

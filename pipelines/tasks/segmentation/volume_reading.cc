@@ -19,6 +19,11 @@ std::vector<Setting> limit_settings(VolumeLimits& limits) {
            {{1, 1e6}}}};
 }
 
+void add_reading_words(std::vector<std::string>& words, IrregularSlices irregular, bool resamples_channels) {
+  if (irregular != IrregularSlices::kReject) words.insert(words.end(), {"{irregular-slices}", "resample"});
+  if (resamples_channels) words.insert(words.end(), {"{channel-grids}", "resample"});
+}
+
 Setting fraction_setting(VolumeLimits& limits) {
   return {"fraction",
           "Of a fractional DICOM segmentation: the part of a voxel from which on it belongs to a segment; W_FRACTION "

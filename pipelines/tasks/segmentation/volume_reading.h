@@ -26,6 +26,8 @@ struct VolumeReading {
 
 /// Returns the settings of the limits, the same for check, prepare and predict.
 std::vector<Setting> limit_settings(VolumeLimits& limits);
+/// Appends the words of a command line that say how volumes are read, where that is not the default.
+void add_reading_words(std::vector<std::string>& words, IrregularSlices irregular, bool resamples_channels);
 /// Returns the setting of least_fraction, the same wherever labels are read.
 Setting fraction_setting(VolumeLimits& limits);
 std::vector<Setting> prediction_settings(VolumeReading& reading);
