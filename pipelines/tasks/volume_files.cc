@@ -1,6 +1,7 @@
 #include "pipelines/tasks/volume_files.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <tuple>

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "io/volume/volume.h"
-#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 

@@ -25,11 +25,11 @@ Sizes sizes_of(const std::vector<PreparedCase>& cases) {
   Sizes sizes;
   for (const PreparedCase& item : cases) {
     std::int64_t voxels = 1;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (int axis = 0; axis < 3; ++axis) {
       const std::int64_t extent = item.shape[2 - axis];
       voxels *= extent;
-      sizes.least[axis] = sizes.voxels == 0 ? extent : std::min(sizes.least[axis], extent);
-      sizes.most[axis] = std::max(sizes.most[axis], extent);
+      auto &least = sizes.least[static_cast<std::size_t>(axis)], &most = sizes.most[static_cast<std::size_t>(axis)];
+      least = sizes.voxels == 0 ? extent : std::min(least, extent), most = std::max(most, extent);
     }
     sizes.voxels += voxels;
   }
