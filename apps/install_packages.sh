@@ -14,7 +14,7 @@ packages=(
   liblzma-dev                  # .tar.xz with a bound of the decoder's memory
   libdnnl-dev                  # oneDNN: convolution and matrix products
   libhwy-dev                   # Highway: vectorised loops for several instruction sets
-  libopencv-dev zlib1g-dev     # PNG; the check of .nii.gz
+  libopencv-dev zlib1g-dev     # PNG; gzipped IDX and TFRecord files
   libtiff-dev libexif-dev      # headers of pictures
   libpugixml-dev               # Pascal VOC
   libxxhash-dev                # hashes of files and of checkpoints
@@ -24,7 +24,7 @@ packages=(
   python3                      # the tests hold a reader of TFRecord files in plain Python beside ours
   libcli11-dev                 # the command line
   nlohmann-json3-dev libtomlplusplus-dev libyaml-cpp-dev  # settings
-  libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C
+  libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C; ISA-L unpacks .nii.gz too
   libgtest-dev libgmock-dev libvalijson-dev
   "$@"
 )
