@@ -7,11 +7,12 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build        # the build
-  libinsighttoolkit5-dev       # ITK: NIfTI in and out
+  libinsighttoolkit5-dev       # ITK: headers of NIfTI, NRRD and MetaImage out, resampling
   libdcmtk-dev libgdcm-dev      # DICOM: DCMTK parses, GDCM decodes pixels
   libgdcm-tools                # ITK's CMake package names GDCM's tools
   libarchive-dev               # zip and tar files of studies
   liblzma-dev                  # .tar.xz with a bound of the decoder's memory
+  libdeflate-dev               # packs .nii.gz, the same bytes on every processor
   libdnnl-dev                  # oneDNN: convolution and matrix products
   libhwy-dev                   # Highway: vectorised loops for several instruction sets
   libopencv-dev zlib1g-dev     # PNG; gzipped IDX and TFRecord files
