@@ -60,7 +60,36 @@ void add_archived(const fs::path& folder, const VolumeFormats& formats, FoundVol
   found.left_out = joined(left_out, ", ");
 }
 
+/// "another reconstruction of the scan of ct_77dddbdf335a (slices 1.00 mm apart, ...)"
+std::string reason_of(const FoundVolume& other) { return "another reconstruction of the scan of " + other.better; }
+
 }  // namespace
+
+std::vector<FoundVolume> take_other_reconstructions(std::vector<FoundVolume>& volumes) {
+  std::vector<FoundVolume> kept, others;
+  for (FoundVolume& volume : volumes) (volume.better.empty() ? kept : others).push_back(std::move(volume));
+  volumes = std::move(kept);
+  return others;
+}
+
+std::vector<std::string> reconstruction_lines(const std::vector<FoundVolume>& others) {
+  constexpr std::size_t kMostNamed = 8;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(kMostNamed, others.size()); ++i)
+    lines.push_back("left out: " + others[i].id + ", " + reason_of(others[i]));
+  if (!others.empty())
+    lines.push_back(std::to_string(others.size()) +
+                    (others.size() == 1 ? " series is left out as another reconstruction of a scan"
+                                        : " series are left out as other reconstructions of scans") +
+                    "; {series} all takes every series");
+  return lines;
+}
+
+nlohmann::ordered_json reconstructions_json(const std::vector<FoundVolume>& others) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const FoundVolume& other : others) json.push_back({{"id", other.id}, {"reason", reason_of(other)}});
+  return json;
+}
 
 std::string series_beside(const fs::path& folder, const VolumeFormats& formats) {
   const std::size_t count = find_volumes(folder, formats).volumes.size();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 
@@ -30,6 +31,14 @@ struct VolumeList {
 /// it and the folders in it, and the volumes of the archives there. Errors: kInput when the folder is missing or cannot
 /// be read; kNoCase when it holds no volume.
 VolumeList list_volumes(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
+
+/// Takes those volumes out of a list that are another reconstruction of a scan than the one that stands for it
+/// (FoundVolume::better), and returns them.
+std::vector<FoundVolume> take_other_reconstructions(std::vector<FoundVolume>& volumes);
+/// Returns lines that say which volumes are left out as other reconstructions, and how many; none for none.
+std::vector<std::string> reconstruction_lines(const std::vector<FoundVolume>& others);
+/// Returns [{"id": "ct_0c1a...", "reason": "another reconstruction of the scan of ct_77dd... (...)"}].
+nlohmann::ordered_json reconstructions_json(const std::vector<FoundVolume>& others);
 
 /// Returns "2 DICOM series beside volume files; name their own folder" where a folder holds both, of which only the
 /// files are taken; else empty. Errors: kInput.

@@ -67,13 +67,15 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
                   [](const CaseFailure& failure) { return failure.code == "E_EMPTY"; });  // nothing to predict
     return set;
   }
-  if (!folder) files.push_back(input);
-  if (files.empty() && reading.items == ItemKind::kVolume)
-    for (FoundVolume& series : find_volumes(input, reading.formats).volumes) files.push_back(std::move(series.path));
+  ClassDataset set{.source = input, .kind = "folder"};
+  const bool holds_scans =
+      files.empty() && reading.items == ItemKind::kVolume && is_volume_folder(input, reading.formats);
+  if (holds_scans)
+    for (FoundVolume& scan : scans_below(input, reading, set.notes)) files.push_back(std::move(scan.path));
+  if (!folder && !holds_scans) files.push_back(input);
   if (files.empty())
     throw Error(ErrorKind::kNoCase,
                 "[predict] " + input.string() + " holds no " + kind + " and is no data set of classes");
-  ClassDataset set{.source = input, .kind = "folder"};
   for (const fs::path& file : files) {
     const bool is_series = is_volume_address(file, reading.formats);
     const std::string name = is_series ? volume_stem(file, reading.formats).value() : file.filename().string();
@@ -94,7 +96,9 @@ class ItemPrediction : public Prediction {
       : b_(batch), o_(batch.options), preparations_(preparations), preparation_(preparations_.front()) {
     reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats, .kinds = own.kinds};
     reading_.formats = formats_within(with_irregular(reading_.formats, own.irregular), own.volume_limits);
+    reading_.best_series = own.best_series;
     set_ = find_items(o_.input, reading_, labelled_);
+    for (const std::string& note : set_.notes) b_.progress.log(note);
     if (!labelled_ && labelled_parts(o_.input, own.kinds).any())
       b_.progress.warn(o_.input.string() +
                        " holds items beside folders of classes: only those beside are predicted; "
@@ -106,8 +110,7 @@ class ItemPrediction : public Prediction {
     });
     b_.list(set_.failures);
     keep_wanted(set_.items, b_.sieve(), [&](const ClassItem& item) {
-      if (set_.pixels == nullptr)
-        return HashedCase{.name = item.name, .files = files_of_item(item, preparation_.items)};
+      if (set_.pixels == nullptr) return hashed_item(item, preparation_.items, item.name);
       return HashedCase{.name = item.name, .files = {}, .part = pixels_key(set_, item)};
     });
     found_ = {.classes = preparation_.classes, .items = preparation_.items, .averaged = averaged_runs_of(b_.run)};

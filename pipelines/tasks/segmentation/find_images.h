@@ -1,7 +1,7 @@
 // The images that `predict` is given: one file or address, the files of a folder, the series of a study, the volumes of
 // an archive.
 //
-//   find_images("study.zip", volume_formats(), false, progress)   // study.zip/#series=ct_77dddbdf335a
+//   find_images("study.zip", volume_formats(), true, progress).images   // {study.zip/#series=ct_77dddbdf335a}
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,15 @@
 
 namespace voxshard {
 
-/// Returns the paths of the images, sorted; logs what is left out.
-///   best_only  of several reconstructions of a scan only the best is taken
+struct FoundImages {
+  std::vector<std::filesystem::path> images;  // sorted
+  std::vector<FoundVolume> others;            // other reconstructions of their scans, which are left out
+};
+
+/// Returns the paths of the images; logs what is left out.
+///   best_only  of several reconstructions of a scan only the one that stands for it is taken (io/dicom/same_scan.h)
 /// Errors: kInput when the input is missing or damaged; kNoCase when it holds no image.
-std::vector<std::filesystem::path> find_images(const std::filesystem::path& input, const VolumeFormats& formats,
-                                               bool best_only, Progress& progress);
+FoundImages find_images(const std::filesystem::path& input, const VolumeFormats& formats, bool best_only,
+                        Progress& progress);
 
 }  // namespace voxshard

@@ -54,6 +54,7 @@ class VolumePrediction : public Prediction {
                          "placed by " +
                          marks_text(pair, plan_.class_names));
     largest_ = LargestParts(reading_.largest, plan_.class_names);
+    if (plan_.channels.size() > 1) reading_.best_series = false;  // two channels may be of one scan
     if (reading_.watch)
       arriving_.emplace(InboxFolders{.folder = o_.input, .done = reading_.done, .quiet_s = reading_.quiet_s}, reading_,
                         o_.formats, b_.progress);
@@ -277,7 +278,13 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, con
   const CoreWork work = run.others.empty() && !reading.probabilities ? volume_work() : probability_work();
   return run_prediction(options, std::move(run), work, context, [&](PredictionBatch& batch) {
     std::vector<fs::path> images;
-    if (!reading.watch) images = find_images(options.input, options.formats, reading.best_series, context.progress());
+    if (!reading.watch) {
+      const bool one_channel = volume_model_of(batch.run).plan.channels.size() == 1;
+      FoundImages found =
+          find_images(options.input, options.formats, reading.best_series && one_channel, context.progress());
+      images = std::move(found.images);
+      if (!found.others.empty()) batch.report.found["other_reconstructions"] = reconstructions_json(found.others);
+    }
     folder.emplace(FolderUse{.folder = options.output, .command = "predict", .inputs = output_place(options).inputs});
     return std::make_unique<VolumePrediction>(batch, images, *folder);
   });

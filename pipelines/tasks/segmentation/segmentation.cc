@@ -12,12 +12,14 @@
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/segmentation/checks/check_dataset.h"
 #include "pipelines/tasks/segmentation/checks/prepared_volumes.h"
+#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/dataset_info.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
+#include "pipelines/tasks/segmentation/prepared_info.h"
 #include "pipelines/tasks/segmentation/scores/missed_labels.h"
 #include "pipelines/tasks/segmentation/training_settings.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
@@ -50,8 +52,8 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
        .choices = {"ct", "zscore", "window", "none"}}};
   for (Setting& setting : source_settings(o.source)) settings.push_back(std::move(setting));
   for (Setting& setting : limit_settings(o.formats.limits)) settings.push_back(std::move(setting));
-  settings.insert(settings.end(), {irregular_setting(o.irregular), fraction_setting(o.formats.limits),
-                                   missing_classes_setting(o.missing)});
+  settings.insert(settings.end(), {irregular_setting(o.irregular), channel_grids_setting(o.resamples_channels),
+                                   fraction_setting(o.formats.limits), missing_classes_setting(o.missing)});
   return settings;
 }
 
@@ -60,12 +62,14 @@ struct CheckReading {
   DatasetSource source;
   VolumeLimits limits;
   IrregularSlices irregular = IrregularSlices::kReject;
+  bool resamples_channels = false;
 };
 
 std::vector<Setting> check_settings(CheckReading& o) {
   std::vector<Setting> settings = source_settings(o.source);
   for (Setting& setting : limit_settings(o.limits)) settings.push_back(std::move(setting));
-  settings.insert(settings.end(), {irregular_setting(o.irregular), fraction_setting(o.limits)});
+  settings.insert(settings.end(), {irregular_setting(o.irregular), channel_grids_setting(o.resamples_channels),
+                                   fraction_setting(o.limits)});
   return settings;
 }
 
@@ -171,6 +175,7 @@ class Segmentation : public Task {
 
   bool info(const fs::path& path, const InfoOptions& options, InfoReport& report) const override {
     std::error_code error;
+    if (add_prepared_info(path, report)) return true;
     if (!fs::is_directory(path, error) || !(fs::exists(path / "dataset.json") || fs::is_empty(path, error) ||
                                             holds_masks_by_subject(path)))  // which is refused with what to do
       return false;
@@ -190,7 +195,7 @@ class Segmentation : public Task {
     CheckDatasetOptions o{
         .dataset = request.dataset, .deep = request.deep, .output = request.output, .csv = request.csv};
     const auto& reading = request.task.of<CheckReading>();
-    o.source = reading.source, o.source.folder = request.dataset;
+    o.source = reading.source, o.source.folder = request.dataset, o.resamples_channels = reading.resamples_channels;
     o.formats = formats_within(with_irregular(o.formats, reading.irregular), reading.limits, context.left_bytes());
     const CheckReport report = check_dataset(o, context);
     TaskReport result{
@@ -198,8 +203,7 @@ class Segmentation : public Task {
     if (!o.deep) {
       result.next = words_of(o.source);
       result.next.insert(result.next.begin(), "check"), result.next.emplace_back("{deep}");
-      if (reading.irregular != IrregularSlices::kReject)
-        result.next.insert(result.next.end(), {"{irregular-slices}", "resample"});
+      add_reading_words(result.next, reading.irregular, reading.resamples_channels);
     }
     return result;
   }
@@ -227,8 +231,7 @@ class Segmentation : public Task {
     DatasetSource source = o.source;
     source.folder = o.dataset;
     report.check = words_of(source);
-    if (o.irregular != IrregularSlices::kReject)
-      report.check.insert(report.check.end(), {"{irregular-slices}", "resample"});
+    add_reading_words(report.check, o.irregular, o.resamples_channels);
     const std::int64_t cases = report.prepared + report.skipped;
     const FirstTraining first =
         first_training({"train", o.work.string(), "{output}", "run"},

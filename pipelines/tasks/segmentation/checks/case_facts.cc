@@ -163,7 +163,7 @@ CaseFacts read_case_facts(const Case& item, const FactOptions& options) {
     const auto grid =
         grid_of(item, shown_file(item, path, "image"), facts, [&] { return read_volume_info(path, options.formats); });
     if (!grid) continue;
-    facts.images.push_back(*grid);
+    if (channel == 0 || !options.resamples_channels) facts.images.push_back(*grid);
     in_case_boundary(item.id, facts.problems, [&] {
       if (!options.deep) {
         facts.image_hashes.push_back(hiding_paths(item, [&] { return hash_of_files(path, options.formats); }));

@@ -101,6 +101,10 @@ std::optional<CaseInfo> case_info(const Case& item, const VolumeFormats& formats
   for (const fs::path& path : item.images) {
     auto image = usable_info(path, formats);
     if (!image) return std::nullopt;
+    // A channel on another grid is refused, or resampled beside itself on the grid of the first.
+    constexpr double kTolerance = 1e-2;  // as kGridTolerance
+    if (!info.channels.empty() && !same_geometry(image->geometry, info.channels.front().geometry, kTolerance))
+      image->extra_bytes += 4 * voxels_of(info.channels.front().geometry);
     info.channels.push_back(std::move(*image));
   }
   info.image = info.channels.front();

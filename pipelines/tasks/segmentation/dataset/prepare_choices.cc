@@ -54,6 +54,7 @@ std::vector<double> parse_numbers(const std::string& text, std::size_t count, co
 PreparePlan plan_from_options(const PrepareOptions& options) {
   PreparePlan plan;
   plan.convention = options.convention;
+  plan.resamples_channels = options.resamples_channels;
   require_of_nnunet(options);
   plan.orientation = options.orientation;
   if (options.orientation != "keep")

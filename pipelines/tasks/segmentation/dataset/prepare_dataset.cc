@@ -90,7 +90,8 @@ class Preparation {
     const auto at = static_cast<std::size_t>(i);
     const Case& item = dataset_.training[at];
     sources_[at] = hiding_paths(item, [&] { return source_hashes(item, options_.formats); });
-    warnings_[at] = hiding_paths(item, [&] { return source_warnings(item, options_.formats); });
+    warnings_[at] =
+        hiding_paths(item, [&] { return source_warnings(item, options_.resamples_channels, options_.formats); });
   }
   Json looked_at(std::int64_t i) const {
     const auto at = static_cast<std::size_t>(i);

@@ -37,6 +37,7 @@ struct PrepareOptions {
   bool resume = false;                 // skip the cases that are finished and unchanged
   std::optional<MissingClasses> missing = std::nullopt;  // none: auto, background in nnU-Net's convention
   IrregularSlices irregular = IrregularSlices::kReject;
+  bool resamples_channels = false;           // as in PreparePlan
   VolumeFormats formats = volume_formats();  // of the data set, made for `irregular`; limits.memory_bytes is for all
                                              // cases in flight together
   DatasetSource source = {};                 // where cases come from; its folder is `dataset`

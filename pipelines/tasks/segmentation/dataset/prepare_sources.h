@@ -22,7 +22,7 @@ namespace voxshard {
 nlohmann::ordered_json source_hashes(const Case& item, const VolumeFormats& formats);
 
 /// Returns warnings about the volumes of a case, from their headers: W_FORMS; none for volumes that cannot be read.
-std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& formats);
+std::vector<CaseFailure> source_warnings(const Case& item, bool resamples_channels, const VolumeFormats& formats);
 
 /// Adds notes, each of which begins with its code, to the warnings about a case.
 void add_warnings(const std::string& id, const std::vector<std::string>& notes, std::vector<CaseFailure>& warnings);

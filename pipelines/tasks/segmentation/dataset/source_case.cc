@@ -65,13 +65,6 @@ void require_same_channels(const Geometry& first, const Geometry& channel, const
                     "): its voxels would meet those of another place; resample it on the first one's grid");
 }
 
-Volume read_source_channel(const Case& item, std::size_t channel, const Geometry& grid, const VolumeFormats& formats) {
-  Volume image = read_image(item.images.at(channel), formats);
-  require_same_channels(grid, image.geometry,
-                        shown_file(item, item.images.at(channel), "channel " + std::to_string(channel)));
-  return image;
-}
-
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats, std::optional<int> ignored) {
   if (item.images.empty()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the image is missing");
   if (!item.has_label()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");
