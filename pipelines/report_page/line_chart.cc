@@ -120,7 +120,7 @@ std::string to_svg(const LineChart& chart) {
                     svg_number(chart.width) + " " + svg_number(chart.height) +
                     "\" style=\"max-width:" + svg_number(chart.width) + "px\"";
   if (!chart.series.empty())
-    svg += " data-series=\"" + html_text(chart.series) + "\" data-x0=\"" + number_text(frame.x0) + "\" data-x1=\"" +
+    svg += " data-series=\"" + html_text(chart.series) + "\" data-x=\"" + html_text(chart.x_title) + "\" data-x0=\"" + number_text(frame.x0) + "\" data-x1=\"" +
            number_text(frame.x1) + "\" data-left=\"" + svg_number(frame.left) + "\" data-right=\"" +
            svg_number(chart.width - frame.right) + "\"";
   svg += ">" + axes(chart, frame);

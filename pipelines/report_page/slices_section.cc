@@ -4,6 +4,7 @@
 #include "libcore/base/text.h"
 #include "pipelines/report_page/html.h"
 #include "pipelines/report_page/page_facts.h"
+#include "pipelines/report_page/validation_detail.h"
 
 namespace voxshard {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostShownCases = 8, kPlanes = 3;
-
-bool is_base64(const Json& text) {
-  return text.is_string() &&
-         text.get_ref<const std::string&>().find_first_not_of(
-             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") == std::string::npos;
-}
 
 /// Returns a plane of which every image has a byte for each sample; null for anything else.
 Json plane_of(const Json& from) {
