@@ -152,16 +152,16 @@ AveragePrecision average_precision(std::span<const TrueBox> truths, std::span<co
                                kCocoAreas.size() * options.most_detections.size();
   result.precision.assign(settings * options.recall_points.size(), -1);
   result.recall.assign(settings, -1);
-  const BoxesByClass classes = boxes_by_class(truths, detections,
-                                              {.images = options.images,
-                                               .categories = options.categories,
-                                               .most_detections = options.most_detections.back()});
+  const BoxesByClass classes = boxes_by_class(
+      truths, detections,
+      {.images = options.images, .categories = options.categories, .most_detections = options.most_detections.back()});
   for (std::size_t category = 0; category < classes.size(); ++category) {
     std::array<std::vector<MatchedBoxes>, kCocoAreas.size()> images;
     for (const auto& [image, boxes] : classes[category]) {
       const auto ious = iou_table(boxes.truths, boxes.detections);
       for (std::size_t area = 0; area < kCocoAreas.size(); ++area)
-        images[area].push_back(match_boxes(boxes.truths, boxes.detections, ious, kCocoAreas[area], options.iou_thresholds));
+        images[area].push_back(
+            match_boxes(boxes.truths, boxes.detections, ious, kCocoAreas[area], options.iou_thresholds));
     }
     for (std::size_t area = 0; area < kCocoAreas.size(); ++area) accumulate(result, images[area], category, area);
   }

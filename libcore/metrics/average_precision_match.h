@@ -4,8 +4,8 @@
 //   MatchedBoxes m = match_boxes(truths, detections, {"all", 0, 1e10}, {{0.5, 0.75}});
 //   m.outcome(1, 0)      // at IoU 0.75 the best detection is kFound, kFalse or kIgnored
 //
-// Called by average_precision.cc and operating_point.cc. Source of the rules: cocodataset/cocoapi, PythonAPI/pycocotools/cocoeval.py, and
-// common/maskApi.c (bbIou) for the IoU.
+// Called by average_precision.cc and operating_point.cc. Source of the rules: cocodataset/cocoapi,
+// PythonAPI/pycocotools/cocoeval.py, and common/maskApi.c (bbIou) for the IoU.
 #pragma once
 
 #include <cstddef>

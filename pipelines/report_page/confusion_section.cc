@@ -23,9 +23,7 @@ Cell count_cell(const Json& value) {
   if (!value.is_number()) return {"-"};
   return {.text = value.dump(), .value = value.get<double>()};
 }
-Cell share_cell(const Json& value) {
-  return value.is_number() ? number_cell(value.get<double>()) : Cell{"-"};
-}
+Cell share_cell(const Json& value) { return value.is_number() ? number_cell(value.get<double>()) : Cell{"-"}; }
 
 /// Returns the name of a class by its number; of no class for null.
 std::string name_of(const Json& detail, const Json& number) {
@@ -55,8 +53,8 @@ std::string mistakes_html(const Json& detail) {
 
 std::string classes_html(const Shown& shown, bool detects) {
   HtmlTable table{.name = shown.id + "-class-scores",
-                  .head = {"class", detects ? "objects" : "items", detects ? "detections" : "classified as it", "recall",
-                           "precision", "F1"},
+                  .head = {"class", detects ? "objects" : "items", detects ? "detections" : "classified as it",
+                           "recall", "precision", "F1"},
                   .rows = {}};
   for (const Json& row : part_of(shown.detail, "/classes")) {
     table.rows.push_back({{fact(row, "/class")},

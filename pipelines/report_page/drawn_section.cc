@@ -24,8 +24,8 @@ std::string boxes_svg(const Json& boxes, const Json& detail, const char* kind, d
     std::string name = number < classes.size() ? fact(classes[number], "/class") : "class " + std::to_string(number);
     if (one.at("score").is_number()) name += " " + number_cell(one.at("score").get<double>(), 2).text;
     const auto edge = [&](std::size_t i) { return one.at("box").at(i).get<double>(); };
-    svg += "<rect class=\"" + colour + "\" x=\"" + svg_number(edge(0)) + "\" y=\"" + svg_number(edge(1)) + "\" width=\"" +
-           svg_number(edge(2)) + "\" height=\"" + svg_number(edge(3)) + "\"><title>" + html_text(name) +
+    svg += "<rect class=\"" + colour + "\" x=\"" + svg_number(edge(0)) + "\" y=\"" + svg_number(edge(1)) +
+           "\" width=\"" + svg_number(edge(2)) + "\" height=\"" + svg_number(edge(3)) + "\"><title>" + html_text(name) +
            "</title></rect>";
     if (!one.at("score").is_number()) continue;
     const double above = edge(1) - letter_px / 4, inside = edge(1) + letter_px;
@@ -58,9 +58,9 @@ std::string drawn_section(const RunData& run) {
                  letter_px = std::max(width, height) / 32;
     const std::string name = fact(one, "/item"),
                       size = "width=\"" + svg_number(width) + "\" height=\"" + svg_number(height) + "\"";
-    html += "<figure><svg role=\"img\" aria-label=\"" + html_text(name) + "\" viewBox=\"0 0 " + svg_number(width) + " " +
-            svg_number(height) + "\"><image " + size + " href=\"data:image/jpeg;base64," + fact(one, "/jpeg") + "\"/>" +
-            boxes_svg(one.at("reference"), run.last_detail, "wanted", letter_px) +
+    html += "<figure><svg role=\"img\" aria-label=\"" + html_text(name) + "\" viewBox=\"0 0 " + svg_number(width) +
+            " " + svg_number(height) + "\"><image " + size + " href=\"data:image/jpeg;base64," + fact(one, "/jpeg") +
+            "\"/>" + boxes_svg(one.at("reference"), run.last_detail, "wanted", letter_px) +
             boxes_svg(one.at("prediction"), run.last_detail, "found", letter_px) + "</svg><figcaption>" +
             html_text(name) + ": AP50 " +
             (one.at("ap50").is_number() ? number_cell(one.at("ap50").get<double>()).text : "-") + ", " +

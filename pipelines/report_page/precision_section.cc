@@ -60,7 +60,8 @@ std::string chart_of(const std::vector<Curves>& all, const std::string& name, bo
   for (const Curves& one : all) {
     const Json &recall = part_of(*one.detail, "/curves/recall"), &precision = precisions_of(*one.detail, name);
     if (precision.is_null()) continue;
-    ChartLine line{.name = curve_title(one, alone), .colour = static_cast<int>(one.number), .points = {}, .dashed = one.is_best};
+    ChartLine line{
+        .name = curve_title(one, alone), .colour = static_cast<int>(one.number), .points = {}, .dashed = one.is_best};
     for (std::size_t i = 0; i < recall.size(); ++i)
       if (recall[i].is_number())
         line.points.push_back({recall[i].get<double>(), precision[i].is_number()
@@ -82,9 +83,7 @@ std::vector<std::string> classes_of_curves(const std::vector<Curves>& all) {
   return classes;
 }
 
-Cell cell_of(const Json& value) {
-  return value.is_number() ? number_cell(value.get<double>()) : Cell{"-"};
-}
+Cell cell_of(const Json& value) { return value.is_number() ? number_cell(value.get<double>()) : Cell{"-"}; }
 
 /// Every tenth point of the curves of one validation.
 std::string numbers_of(const Curves& one) {
@@ -95,7 +94,9 @@ std::string numbers_of(const Curves& one) {
   const Json& recall = part_of(*one.detail, "/curves/recall");
   for (std::size_t i = 0; i < recall.size(); i += kEvery) {
     std::vector<Cell> row = {cell_of(recall[i])};
-    const auto add = [&](const Json& precision) { row.push_back(cell_of(precision.is_null() ? precision : precision[i])); };
+    const auto add = [&](const Json& precision) {
+      row.push_back(cell_of(precision.is_null() ? precision : precision[i]));
+    };
     add(precisions_of(*one.detail, ""));
     for (const std::string& name : classes) add(precisions_of(*one.detail, name));
     table.rows.push_back(std::move(row));

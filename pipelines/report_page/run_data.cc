@@ -201,10 +201,17 @@ Json to_json(const RunData& run) {
   Json last_detail = run.last_detail;
   if (last_detail.contains("images"))
     for (Json& image : last_detail["images"]) image.erase("jpeg");
-  return {{"name", run.name},       {"metric", run.metric}, {"higher_is_better", run.higher_is_better},
-          {"classes", run.classes}, {"steps", steps},       {"validations", validations},
-          {"best", run.best_at},    {"facts", run.facts},   {"slices", run.slices},
-          {"last_detail", last_detail}, {"best_detail", run.best_detail}};
+  return {{"name", run.name},
+          {"metric", run.metric},
+          {"higher_is_better", run.higher_is_better},
+          {"classes", run.classes},
+          {"steps", steps},
+          {"validations", validations},
+          {"best", run.best_at},
+          {"facts", run.facts},
+          {"slices", run.slices},
+          {"last_detail", last_detail},
+          {"best_detail", run.best_detail}};
 }
 
 }  // namespace voxshard

@@ -68,23 +68,32 @@ std::string slices_section(const RunData& run) {
       "show a face: a page with them is no anonymous one.</p>\n<p class=\"legend\"><label><input type=\"checkbox\" "
       "id=\"show-prediction\" checked> prediction, filled</label> <label><input type=\"checkbox\" "
       "id=\"show-reference\" checked> reference, outlined</label><br>";
-  for (std::size_t c = 0; c < run.classes.size(); ++c)
-    html += "<span><i class=\"key\" data-label=\"" + std::to_string(c + 1) + "\"></i>" + html_text(run.classes[c]) +
-            "</span>";
-  html += "</p>\n<noscript><p>A browser without scripts shows no slices.</p></noscript>\n";
+  html +=
+      classes_legend(run.classes) + "</p>\n<noscript><p>A browser without scripts shows no slices.</p></noscript>\n";
   const Json& cases = run.slices.at("cases");
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    html += "<h3>" + html_text(fact(cases[i], "/case")) + "</h3>\n<div class=\"slices\">\n";
-    for (std::size_t p = 0; p < kPlanes; ++p) {
-      const std::size_t count = cases[i].at("planes").at(p).at("at").size();
-      html += "<figure data-item=\"" + std::to_string(i) + "\" data-plane=\"" + std::to_string(p) +
-              "\"><canvas></canvas><input type=\"range\" min=\"0\" max=\"" + std::to_string(count - 1) + "\" value=\"" +
-              std::to_string(count / 2) +
-              "\" aria-label=\"slice\"><figcaption><output></output></figcaption></figure>\n";
-    }
-    html += "</div>\n";
-  }
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    html += "<h3>" + html_text(fact(cases[i], "/case")) + "</h3>\n" + plane_figures(i, cases[i].at("planes"));
   return html + "</section>\n";
+}
+
+std::string classes_legend(const std::vector<std::string>& classes) {
+  std::string html;
+  for (std::size_t c = 0; c < classes.size(); ++c)
+    html +=
+        "<span><i class=\"key\" data-label=\"" + std::to_string(c + 1) + "\"></i>" + html_text(classes[c]) + "</span>";
+  return html;
+}
+
+std::string plane_figures(std::size_t item, const Json& planes) {
+  std::string html = "<div class=\"slices\">\n";
+  for (std::size_t p = 0; p < planes.size(); ++p) {
+    const std::size_t count = planes[p].at("at").size(), start = planes[p].value("start", count / 2);
+    html += "<figure data-item=\"" + std::to_string(item) + "\" data-plane=\"" + std::to_string(p) +
+            "\"><canvas></canvas><input type=\"range\" min=\"0\" max=\"" + std::to_string(count - 1) + "\" value=\"" +
+            std::to_string(start) + "\" aria-label=\"slice\"" + (count == 1 ? " hidden" : "") +
+            "><figcaption><output></output></figcaption></figure>\n";
+  }
+  return html + "</div>\n";
 }
 
 }  // namespace voxshard

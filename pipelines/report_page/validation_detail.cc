@@ -33,7 +33,7 @@ Json numbers_at(const Json& list, std::size_t count) {
 
 /// Returns rows with these texts and numbers each; what is missing is null.
 Json read_rows(const Json& from, const std::string& pointer, std::initializer_list<const char*> texts,
-             std::initializer_list<const char*> numbers) {
+               std::initializer_list<const char*> numbers) {
   Json rows = Json::array();
   const Json& list = part_of(from, pointer);
   if (!list.is_array()) return rows;

@@ -55,7 +55,8 @@ void RunFolder::clear(bool resume) {
   checkpoints_.remove_all();  // also the best checkpoint of a run that was killed before its first regular one
   for (const char* name : {"results.csv", "validations.csv"}) std::filesystem::remove(run_ / name);
   std::error_code stays;  // what cannot be removed of the page ends no training
-  for (const char* name : {kSlicesFile, kLastDetailFile, kBestDetailFile, kReportPage}) std::filesystem::remove(run_ / name, stays);
+  for (const char* name : {kSlicesFile, kLastDetailFile, kBestDetailFile, kReportPage})
+    std::filesystem::remove(run_ / name, stays);
   MetricsLog::remove(run_);
   remove_held_out();
 }

@@ -58,7 +58,7 @@ TEST(OperatingPoint, ThereIsNoneWhereNothingIsFound) {
 TEST(DetectionConfusion, HasARowForEachClassAndOneForNothing) {
   const std::vector<TrueBox> truths = {object(0, 0, kHere), object(0, 1, kThere), object(1, 1, kHere)};
   const std::vector<ScoredBox> detections = {
-      found(0, 0, kHere, 0.9),   found(0, 0, kBeside, 0.8),  // a second one of the same object: of nothing
+      found(0, 0, kHere, 0.9), found(0, 0, kBeside, 0.8),    // a second one of the same object: of nothing
       found(1, 0, kBeside, 0.7), found(0, 1, kThere, 0.2)};  // the wrong class; below the score
   EXPECT_THAT(detection_confusion(truths, detections, {.images = 2, .categories = 2}, 0.5),
               ElementsAre(1, 0, 0, /**/ 1, 0, 1, /**/ 1, 0, 0));

@@ -17,29 +17,35 @@ using testing::HasSubstr;
 using testing::Not;
 
 ordered_json detection(int step) {
-  return {{"step", step},
-          {"weights", "last"},
-          {"kind", "detection"},
-          {"items", 2},
-          {"curves", {{"recall", {0, 0.5, 1}}, {"all", {1, 0.75, 0}}, {"by_class", {{1, 0.75, 0}, nullptr}}}},
-          {"operating_point",
-           {{"score", 0.625}, {"recall", 0.5}, {"precision", 0.75}, {"f1", 0.6}, {"found", 3}, {"wrong", 1}, {"missed", 3}}},
-          {"classes",
-           {{{"class", "cell"}, {"items", 6}, {"found", 4}, {"recall", 0.5}, {"precision", 0.75}, {"f1", 0.6}},
-            {{"class", "<b>"}, {"items", 0}, {"found", 0}, {"recall", nullptr}, {"precision", nullptr}, {"f1", nullptr}}}},
-          {"confusion", {{3, 0, 3}, {0, 0, 0}, {1, 0, 0}}},
-          {"mistakes",
-           {{{"true", 0}, {"found", nullptr}, {"items", 3}}, {{"true", nullptr}, {"found", 0}, {"items", 1}}}},
-          {"worst", {{{"item", "b.png"}, {"ap50", 0.25}, {"objects", 4}, {"found", 1}, {"wrong", 1}}}},
-          {"best", {{{"item", "a.png"}, {"ap50", 1.0}, {"objects", 2}, {"found", 2}, {"wrong", 0}}}},
-          {"images",
-           {{{"item", "b.png"},
-             {"width", 64},
-             {"height", 48},
-             {"ap50", 0.25},
-             {"jpeg", "/9j/AAAA"},
-             {"reference", {{{"class", 0}, {"box", {1, 2, 3, 4}}}}},
-             {"prediction", {{{"class", 0}, {"box", {1.5, 2, 3, 4}}, {"score", 0.625}}}}}}}};
+  return {
+      {"step", step},
+      {"weights", "last"},
+      {"kind", "detection"},
+      {"items", 2},
+      {"curves", {{"recall", {0, 0.5, 1}}, {"all", {1, 0.75, 0}}, {"by_class", {{1, 0.75, 0}, nullptr}}}},
+      {"operating_point",
+       {{"score", 0.625},
+        {"recall", 0.5},
+        {"precision", 0.75},
+        {"f1", 0.6},
+        {"found", 3},
+        {"wrong", 1},
+        {"missed", 3}}},
+      {"classes",
+       {{{"class", "cell"}, {"items", 6}, {"found", 4}, {"recall", 0.5}, {"precision", 0.75}, {"f1", 0.6}},
+        {{"class", "<b>"}, {"items", 0}, {"found", 0}, {"recall", nullptr}, {"precision", nullptr}, {"f1", nullptr}}}},
+      {"confusion", {{3, 0, 3}, {0, 0, 0}, {1, 0, 0}}},
+      {"mistakes", {{{"true", 0}, {"found", nullptr}, {"items", 3}}, {{"true", nullptr}, {"found", 0}, {"items", 1}}}},
+      {"worst", {{{"item", "b.png"}, {"ap50", 0.25}, {"objects", 4}, {"found", 1}, {"wrong", 1}}}},
+      {"best", {{{"item", "a.png"}, {"ap50", 1.0}, {"objects", 2}, {"found", 2}, {"wrong", 0}}}},
+      {"images",
+       {{{"item", "b.png"},
+         {"width", 64},
+         {"height", 48},
+         {"ap50", 0.25},
+         {"jpeg", "/9j/AAAA"},
+         {"reference", {{{"class", 0}, {"box", {1, 2, 3, 4}}}}},
+         {"prediction", {{{"class", 0}, {"box", {1.5, 2, 3, 4}}, {"score", 0.625}}}}}}}};
 }
 
 struct DetailedRun : WrittenRun {
@@ -134,7 +140,11 @@ TEST(ValidationDetail, OfAnotherFormIsNotShown) {
            {"images", {{{"item", "a"}, {"width", 1}, {"height", 1e9}, {"jpeg", "\"/><script>"}}}},
            {"images", {{{"item", "a"}, {"width", 1}, {"height", 1}, {"jpeg", "\"/><script>"}}}},
            {"images",
-            {{{"item", "a"}, {"width", 1}, {"height", 1}, {"jpeg", "AAAA"}, {"prediction", {{{"class", 1e30}, {"box", {1}}}}}}}}}) {
+            {{{"item", "a"},
+              {"width", 1},
+              {"height", 1},
+              {"jpeg", "AAAA"},
+              {"prediction", {{{"class", 1e30}, {"box", {1}}}}}}}}}) {
     ordered_json detail = detection(4);
     detail[key] = value;
     run.write_detail(kLastDetailFile, detail);

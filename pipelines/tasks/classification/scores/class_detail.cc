@@ -19,8 +19,7 @@ constexpr std::size_t kMostNamedItems = 5;
 
 Json class_detail(const Classified& found, const std::vector<std::string>& classes,
                   const std::vector<std::string>& names) {
-  Json detail = {
-      {"kind", "classification"}, {"items", found.count()}, {"accuracy", json_number(accuracy(found))}};
+  Json detail = {{"kind", "classification"}, {"items", found.count()}, {"accuracy", json_number(accuracy(found))}};
   add_confusion(detail, {.classes = classes, .counts = confusion_matrix(found)});
   const auto probability = [&](std::size_t item) {
     const auto i = static_cast<std::int64_t>(item);

@@ -14,8 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kAp50OfSummary = 1, kMostCurves = 100, kMostNamed = 5, kMostBoxes = 100,
-                      kShownWithoutPoint = 5;
+constexpr std::size_t kAp50OfSummary = 1, kMostCurves = 100, kMostNamed = 5, kMostBoxes = 100, kShownWithoutPoint = 5;
 
 /// Returns the precision of a class at each recall; empty for a class without objects.
 std::vector<double> curve_of(const AveragePrecision& scores, std::size_t category) {
@@ -49,9 +48,8 @@ Json curves_of(const DetectionFindings& findings) {
 
 Json point_json(const std::optional<OperatingPoint>& point) {
   if (!point) return nullptr;
-  return {{"score", point->score}, {"recall", point->recall()}, {"precision", point->precision()},
-          {"f1", point->f1()},     {"found", point->found},     {"wrong", point->wrong},
-          {"missed", point->missed}};
+  return {{"score", point->score}, {"recall", point->recall()}, {"precision", point->precision()}, {"f1", point->f1()},
+          {"found", point->found}, {"wrong", point->wrong},     {"missed", point->missed}};
 }
 
 /// The boxes of one image, with image = 0.
@@ -141,9 +139,12 @@ class DetailWriter {
       if (point_ ? box.score >= point_->score && prediction.size() < kMostBoxes
                  : prediction.size() < kShownWithoutPoint)
         prediction.push_back({{"class", box.category}, {"box", box_json(box.box)}, {"score", box.score}});
-    return {{"item", name_of(one.image)},    {"width", image.width},
-            {"height", image.height},        {"ap50", json_number(one.ap50)},
-            {"reference", std::move(reference)}, {"prediction", std::move(prediction)},
+    return {{"item", name_of(one.image)},
+            {"width", image.width},
+            {"height", image.height},
+            {"ap50", json_number(one.ap50)},
+            {"reference", std::move(reference)},
+            {"prediction", std::move(prediction)},
             {"jpeg", one.jpeg}};
   }
 

@@ -21,7 +21,7 @@ struct DetectionFindings {
   std::vector<std::string> classes;
   std::span<const TrueBox> truth;
   std::span<const ScoredBox> found;
-  const AveragePrecision& scores;      // of the two
+  const AveragePrecision& scores;         // of the two
   std::span<const double> ap50_by_image;  // of each image alone; NaN where it has no object
   std::vector<DrawnImage> drawn;
 };
@@ -32,7 +32,8 @@ double ap50_of_image(std::span<const TrueBox> truth, std::span<const ScoredBox> 
 
 /// Returns {"kind": "detection", "items", "curves", "operating_point", "classes", "confusion", "mistakes", "worst",
 /// "best", "images"}.
-///   curves           {"recall": [101], "all": [101], "by_class": [[101], ...]}: precision at an IoU of 0.5, interpolated
+///   curves           {"recall": [101], "all": [101], "by_class": [[101], ...]}: precision at an IoU of 0.5,
+///   interpolated
 ///                    as COCO does; `all` is the mean of the classes, whose mean is AP50; null for a class without
 ///                    objects; of the first 100 classes
 ///   operating_point  {"score", "recall", "precision", "f1", "found", "wrong", "missed"}; null where nothing is found

@@ -15,7 +15,8 @@ namespace {
 using nlohmann::json;
 
 TEST(ClassDetail, CountsMistakesAndNamesTheItemsFurthestFromTheirClass) {
-  const Classified found{.classes = 2, .probabilities = {0.9, 0.1, 0.4, 0.6, 0.2, 0.8, 0.7, 0.3}, .truth = {0, 0, 1, 1}};
+  const Classified found{
+      .classes = 2, .probabilities = {0.9, 0.1, 0.4, 0.6, 0.2, 0.8, 0.7, 0.3}, .truth = {0, 0, 1, 1}};
   const json detail = class_detail(found, {"red", "white"}, {"a", "b", "c", "d"});
   EXPECT_EQ(detail.at("items"), 4);
   EXPECT_EQ(detail.at("accuracy"), 0.5);
@@ -37,7 +38,8 @@ TEST(ClassDetail, TheMatrixOfManyClassesIsLeftOutAndItsMistakesAreNot) {
   EXPECT_TRUE(detail.at("confusion").is_null());
   EXPECT_EQ(detail.at("classes").size(), classes);
   ASSERT_EQ(detail.at("mistakes").size(), kMostMistakes);
-  EXPECT_EQ(json(detail.at("mistakes").at(0)), json({{"true", 99}, {"found", 100}, {"items", 99}})) << "the most frequent";
+  EXPECT_EQ(json(detail.at("mistakes").at(0)), json({{"true", 99}, {"found", 100}, {"items", 99}}))
+      << "the most frequent";
 }
 
 TEST(ClassDetail, OfARunIsThatOfItsValidationsOverRanksToo) {

@@ -79,8 +79,9 @@ TEST(DetectionDetail, SaysWhatIsFoundAndMistakenAtTheOperatingPoint) {
   EXPECT_THAT(std::vector<int>({point.at("found"), point.at("wrong"), point.at("missed")}), ElementsAre(2, 1, 1));
   EXPECT_EQ(detail.at("confusion"), json({{1, 0, 0, 0}, {1, 1, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}));
   EXPECT_EQ(detail.at("mistakes"), json::array({{{"true", 1}, {"found", 0}, {"items", 1}}}));
-  EXPECT_EQ(detail.at("classes").at(1),
-            json({{"class", "blue"}, {"items", 2}, {"found", 1}, {"recall", 0.5}, {"precision", 1.0}, {"f1", 2.0 / 3}}));
+  EXPECT_EQ(
+      detail.at("classes").at(1),
+      json({{"class", "blue"}, {"items", 2}, {"found", 1}, {"recall", 0.5}, {"precision", 1.0}, {"f1", 2.0 / 3}}));
   EXPECT_TRUE(detail.at("classes").at(2).at("recall").is_null());
   EXPECT_EQ(detail.at("worst").at(0),
             json({{"item", "b.png"}, {"ap50", 0.0}, {"objects", 1}, {"found", 0}, {"wrong", 1}}));
@@ -134,14 +135,15 @@ TEST(DetectionDetail, OfARunIsThatOfItsValidationsOnEveryGridAndOverRanks) {
   EXPECT_NEAR(mean_of(last.at("curves").at("all")), report.at("mean_ap50").get<double>(), 1e-12);
   EXPECT_NEAR(mean_of(best.at("curves").at("all")), report.at("best_ap50").get<double>(), 1e-12);
   for (std::size_t c = 0; c < 2; ++c)
-    EXPECT_NEAR(mean_of(last.at("curves").at("by_class").at(c)), report.at("validation_ap50").at(c).get<double>(), 1e-12);
+    EXPECT_NEAR(mean_of(last.at("curves").at("by_class").at(c)), report.at("validation_ap50").at(c).get<double>(),
+                1e-12);
   ASSERT_EQ(last.at("images").size(), 2u) << "of the two that validate";
   for (const json& image : last.at("images")) {
     EXPECT_THAT(image.at("jpeg").get<std::string>(), testing::StartsWith("/9j/"));
     EXPECT_EQ(image.at("reference").size(), 2u);
   }
-  for (const auto& [name, ranks, partition] : std::vector<std::tuple<std::string, int, Dims>>{
-           {"cut", 1, {1, 2, 2, 1}}, {"over", 3, {1, 2, 2, 1}}}) {
+  for (const auto& [name, ranks, partition] :
+       std::vector<std::tuple<std::string, int, Dims>>{{"cut", 1, {1, 2, 2, 1}}, {"over", 3, {1, 2, 2, 1}}}) {
     TrainOptions other = o;
     other.run = scene.path(name), other.spec.cut.mesh.partition = partition;
     test::Mailbox mailbox(ranks);
