@@ -1,5 +1,7 @@
 #include "pipelines/commands/run_report.h"
 
+#include <algorithm>
+
 #include "io/files/manifest.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/score_spread.h"
@@ -56,7 +58,7 @@ bool holds_predictions(const fs::path& path) {
   if (fs::is_regular_file(path, unseen)) return true;
   if (!fs::is_directory(path, unseen) || fs::exists(path / "run.json", unseen)) return false;
   if (const auto manifest = read_manifest(path)) return manifest->command == "predict";
-  return std::ranges::any_of(fs::directory_iterator(path),
+  return std::ranges::any_of(fs::directory_iterator(path, unseen),
                              [](const fs::directory_entry& entry) { return volume_stem(entry.path()).has_value(); });
 }
 

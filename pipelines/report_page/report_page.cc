@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "libcore/base/error.h"
 #include "libcore/base/text.h"
 #include "pipelines/report_page/detail_sections.h"
 #include "pipelines/report_page/html.h"
