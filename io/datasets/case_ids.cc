@@ -70,6 +70,21 @@ CaseNames read_case_names(const fs::path& work) {
   return names;
 }
 
+std::map<std::string, std::vector<fs::path>> read_case_files(const fs::path& work) {
+  const fs::path file = work / kCaseNamesFile;
+  std::map<std::string, std::vector<fs::path>> files;
+  std::error_code error;
+  if (!fs::exists(file, error)) return files;
+  const json read = read_json(file);
+  try {
+    for (const auto& [id, one] : read.at("cases").items())
+      for (const json& path : one.at("files")) files[id].emplace_back(path.get<std::string>());
+  } catch (const json::exception&) {
+    throw damaged_names(file);
+  }
+  return files;
+}
+
 void write_case_names(const fs::path& work, const CaseNames& names) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::object();
   for (const auto& [id, one] : names) {

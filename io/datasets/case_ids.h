@@ -30,6 +30,9 @@ inline constexpr const char* kCaseNamesFile = "case_paths.json";
 
 /// Reads the names that an earlier call wrote; none without the file. Errors: kInput for a file that is damaged.
 CaseNames read_case_names(const std::filesystem::path& work);
+/// Reads the files of each case by id, images first, as the call that wrote them named them; none without the file.
+/// Errors: kInput for a file that is damaged.
+std::map<std::string, std::vector<std::filesystem::path>> read_case_files(const std::filesystem::path& work);
 /// Writes them whole or not at all, readable by the owner alone (mode 0600). Errors: kOutput.
 void write_case_names(const std::filesystem::path& work, const CaseNames& names);
 

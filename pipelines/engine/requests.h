@@ -207,6 +207,13 @@ std::vector<CaseFailure> left_out(const PredictReport& report);
 std::string prediction_text(const PredictReport& report, const std::filesystem::path& quarantine,
                             const std::string& what);
 
+/// A page that shows predictions.
+struct SheetRequest {
+  std::filesystem::path predictions;
+  std::filesystem::path images;  // what was predicted on; empty: what the predictions lead to
+  std::filesystem::path file;    // HTML to write
+};
+
 struct EvaluateOptions {
   std::filesystem::path predictions,
       references;                   // or a run folder or checkpoint, and data in a form that its task trains on

@@ -1,5 +1,4 @@
 #include "pipelines/tasks/segmentation/segmentation.h"
-#include "pipelines/engine/seen_inputs.h"
 
 #include <algorithm>
 
@@ -7,6 +6,7 @@
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "libcore/base/text.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/first_training.h"
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/irregular_slices.h"
@@ -20,6 +20,7 @@
 #include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 #include "pipelines/tasks/segmentation/prepared_info.h"
+#include "pipelines/tasks/segmentation/prediction_sheet.h"
 #include "pipelines/tasks/segmentation/scores/missed_labels.h"
 #include "pipelines/tasks/segmentation/training_settings.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
@@ -293,8 +294,10 @@ class Segmentation : public Task {
     return report;
   }
 
+  TaskReport contact_sheet(const SheetRequest& request, Progress& progress) const override {
+    return prediction_sheet(request, progress);
+  }
   bool shares_evaluation() const override { return true; }
-
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
     require_settings_of_run(options, kOfRun, "label maps");
     EvaluateRunOptions o = options.task.of<EvaluateRunOptions>();
