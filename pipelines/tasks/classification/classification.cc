@@ -96,7 +96,7 @@ std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
            "Limits",
            &o.most_pixels,
            {{1, 0x1p31}}},
-          irregular_setting(o.irregular)};
+          keep_names_setting(o.keep_names), irregular_setting(o.irregular)};
 }
 
 /// Sets the baseline. Errors: kUsage for a baseline that only label maps have.

@@ -32,20 +32,24 @@ std::vector<fs::path> chosen_of(std::vector<FoundVolume> found, bool best_only, 
 
 }  // namespace
 
-std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& formats, bool best_only,
-                                  Progress& progress) {
-  if (is_volume_address(input, formats)) return {input};
+FoundImageFiles find_images(const fs::path& input, const VolumeFormats& formats, const ImageSearch& search,
+                            Progress& progress) {
+  if (is_volume_address(input, formats)) return {.images = {input}};
   if (!fs::exists(input))
     throw Error(ErrorKind::kInput,
                 "[predict] " + input.string() + " does not exist; give an image or a folder of images");
-  if (!is_volume_folder(input, formats)) return {input};
-  VolumeList list = list_volumes(input, formats);
+  if (!is_volume_folder(input, formats)) return {.images = {input}};
+  FoundImageFiles found;
+  std::error_code error;
+  const bool below = search.recursive && fs::is_directory(input, error);
+  VolumeList list = below ? list_volumes_below(input, formats, found.foreign) : list_volumes(input, formats);
+  if (list.files) found.foreign = foreign_beside(list.volumes, input, formats);
   if (!list.left_out.empty()) progress.log("left out: " + list.left_out);
   if (const std::string beside = list.files ? series_beside(input, formats) : ""; !beside.empty())
     progress.warn("left out: " + beside);
-  std::vector<fs::path> images = chosen_of(std::move(list.volumes), best_only, progress);
-  std::sort(images.begin(), images.end());
-  return images;
+  found.images = chosen_of(std::move(list.volumes), search.best_only, progress);
+  std::ranges::sort(found.images);
+  return found;
 }
 
 }  // namespace voxshard
