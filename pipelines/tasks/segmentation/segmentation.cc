@@ -11,6 +11,7 @@
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/segmentation/checks/check_dataset.h"
+#include "pipelines/tasks/segmentation/checks/header_failures.h"
 #include "pipelines/tasks/segmentation/checks/prepared_volumes.h"
 #include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
@@ -19,8 +20,9 @@
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
-#include "pipelines/tasks/segmentation/prepared_info.h"
 #include "pipelines/tasks/segmentation/prediction_sheet.h"
+#include "pipelines/tasks/segmentation/prepared_info.h"
+#include "pipelines/tasks/segmentation/scores/evaluation_rehearsal.h"
 #include "pipelines/tasks/segmentation/scores/missed_labels.h"
 #include "pipelines/tasks/segmentation/training_settings.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
@@ -227,7 +229,7 @@ class Segmentation : public Task {
         std::any_of(given.begin(), given.end(), [](const GivenSetting& one) { return one.name == "orientation"; });
     if (o.convention == Convention::kNnunet && !oriented) o.orientation = "keep";  // nnU-Net does not reorient
     o.formats = formats_within(o.formats, o.formats.limits, context.left_bytes());
-    o.judge = odd_volumes;
+    o.dry_run = request.dry_run, o.judge = odd_volumes, o.headers = header_failures;
     PrepareReport report = prepare_dataset(o, context);
     DatasetSource source = o.source;
     source.folder = o.dataset;
@@ -241,8 +243,8 @@ class Segmentation : public Task {
             .text = to_text(report),
             .partial = !report.failures.empty(),
             .interrupted = report.interrupted,
-            .next = first.words,
-            .note = report.interrupted ? "" : first.note,
+            .next = o.dry_run ? std::vector<std::string>() : first.words,
+            .note = report.interrupted || o.dry_run ? "" : first.note,
             .memory = report.memory};
   }
 
@@ -276,6 +278,7 @@ class Segmentation : public Task {
     o.metrics = metrics_;
     warn_of_settings_of_surfaces(options, chosen_metrics(o.metric_keys, metrics_), context.progress());
     o.formats = formats_within(with_irregular(o.formats, o.irregular), o.formats.limits, context.left_bytes());
+    if (options.dry_run) return rehearse_evaluation(o, context);
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{.json = to_json(scores),
                       .text = to_text(scores) + missed_text(missed_classes(scores)),
@@ -298,6 +301,7 @@ class Segmentation : public Task {
     return prediction_sheet(request, progress);
   }
   bool shares_evaluation() const override { return true; }
+  bool rehearses_evaluation() const override { return true; }
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
     require_settings_of_run(options, kOfRun, "label maps");
     EvaluateRunOptions o = options.task.of<EvaluateRunOptions>();

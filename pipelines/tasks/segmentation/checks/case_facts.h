@@ -58,6 +58,7 @@ struct FactOptions {
   int classes = 1;                  // with the background
   std::optional<int> ignored = {};  // the label of voxels whose class is unknown
   bool deep = false;                // true: images are read, else only their headers
+  bool headers_alone = false;       // true: no voxel is read and no file hashed; facts about classes are missing
   VolumeFormats formats = volume_formats();
 };
 

@@ -84,7 +84,7 @@ ProcessPlan require_grid(const Geometry& grid, const std::string& name, const Vo
   if (too_many)
     throw Error(ErrorKind::kInput, "E_SIZE",
                 "[" + name + "] becomes " + size + " voxels, more than the " + std::to_string(limits.most_voxels) +
-                    " that are allowed; " + fits + ", or raise most-voxels");
+                    " that are allowed; " + fits + ", or raise {most-voxels} to " + whole_number(voxels));
   require_fits(whole, limits.memory_bytes, ErrorKind::kInput, name + " on " + size + " voxels", fits);
   return whole;
 }
