@@ -77,8 +77,7 @@ class Preparation {
     SourceDataset found = read_dataset_source(source, options_.work, options_.formats, context_, gate_);
     dataset_ = std::move(found.dataset), names_ = std::move(found.names), report_.ids = found.ids;
     choose_channels(plan_, options_, dataset_, progress_);
-    plan_.class_names = dataset_.label_names;
-    plan_.ignore_label = dataset_.ignore_label;
+    plan_.class_names = dataset_.label_names, plan_.ignore_label = dataset_.ignore_label;
     report_.work = options_.work;
     if (context_.writes())
       folder_.emplace(FolderUse{.folder = options_.work, .command = "prepare", .inputs = inputs_of(dataset_)});
