@@ -132,7 +132,10 @@ Volume resample_on_grid(const Volume& volume, const Geometry& grid) {
 
 VolumeInfo upright_info(const VolumeHeader& header, IrregularSlices irregular) {
   VolumeInfo info = header.info;
-  if (!resamples(info, irregular)) return info;
+  if (!resamples(info, irregular)) {
+    info.stores_bytes = header.source.type == VoxelType::kU8 && !header.source.slope;
+    return info;
+  }
   info.extra_bytes += 4 * std::min(voxels_of(info.geometry), std::int64_t{1} << 58);
   info.geometry = upright_grid(info.geometry);
   info.orientation = orientation_code(info.geometry);

@@ -2,36 +2,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "libcore/base/error.h"
 
 namespace voxshard {
 namespace {
-
-using Pointers = std::pair<std::vector<const TrueBox*>, std::vector<const ScoredBox*>>;
-
-/// Ground truth and detected boxes of one class, per image that has any, in the order of the images.
-using ByImage = std::map<std::int64_t, Pointers>;
-
-std::vector<ByImage> sorted_boxes(std::span<const TrueBox> truths, std::span<const ScoredBox> detections,
-                                  const CocoOptions& o) {
-  const auto check = [&](const auto& box) {
-    ensure(box.image >= 0 && box.image < o.images && box.category >= 0 && box.category < o.categories,
-           "a box belongs to an image and a class of the set");
-  };
-  std::vector<ByImage> classes(static_cast<std::size_t>(o.categories));
-  for (const auto& t : truths) check(t), classes[t.category][t.image].first.push_back(&t);
-  for (const auto& d : detections) check(d), classes[d.category][d.image].second.push_back(&d);
-  const auto most = static_cast<std::size_t>(o.most_detections.back());
-  for (auto& images : classes)
-    for (auto& [image, boxes] : images) {
-      auto& found = boxes.second;
-      std::stable_sort(found.begin(), found.end(), [](const auto* a, const auto* b) { return a->score > b->score; });
-      if (found.size() > most) found.resize(most);
-    }
-  return classes;
-}
 
 /// A detection of one class in any image: its score and the location of its outcomes.
 struct Ranked {
@@ -177,13 +152,16 @@ AveragePrecision average_precision(std::span<const TrueBox> truths, std::span<co
                                kCocoAreas.size() * options.most_detections.size();
   result.precision.assign(settings * options.recall_points.size(), -1);
   result.recall.assign(settings, -1);
-  const auto classes = sorted_boxes(truths, detections, options);
+  const BoxesByClass classes = boxes_by_class(
+      truths, detections,
+      {.images = options.images, .categories = options.categories, .most_detections = options.most_detections.back()});
   for (std::size_t category = 0; category < classes.size(); ++category) {
     std::array<std::vector<MatchedBoxes>, kCocoAreas.size()> images;
     for (const auto& [image, boxes] : classes[category]) {
-      const auto ious = iou_table(boxes.first, boxes.second);
+      const auto ious = iou_table(boxes.truths, boxes.detections);
       for (std::size_t area = 0; area < kCocoAreas.size(); ++area)
-        images[area].push_back(match_boxes(boxes.first, boxes.second, ious, kCocoAreas[area], options.iou_thresholds));
+        images[area].push_back(
+            match_boxes(boxes.truths, boxes.detections, ious, kCocoAreas[area], options.iou_thresholds));
     }
     for (std::size_t area = 0; area < kCocoAreas.size(); ++area) accumulate(result, images[area], category, area);
   }

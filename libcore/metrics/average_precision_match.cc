@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "libcore/base/error.h"
+
 namespace voxshard {
 namespace {
 
@@ -39,6 +41,29 @@ double coco_iou(const CocoBox& detection, const CocoBox& truth, bool crowd) {
   if (width <= 0 || height <= 0) return 0;
   const double both = width * height;
   return both / (crowd ? detection.area() : detection.area() + truth.area() - both);
+}
+
+BoxesByClass boxes_by_class(std::span<const TrueBox> truths, std::span<const ScoredBox> detections,
+                            const BoxCounts& counts) {
+  const auto check = [&](const auto& box) {
+    ensure(box.image >= 0 && box.image < counts.images && box.category >= 0 && box.category < counts.categories,
+           "a box belongs to an image and a class of the set");
+  };
+  BoxesByClass classes(static_cast<std::size_t>(counts.categories));
+  const auto boxes_of = [&](const auto& box) -> BoxesOfImage& {
+    check(box);
+    return classes[static_cast<std::size_t>(box.category)][box.image];
+  };
+  for (const TrueBox& truth : truths) boxes_of(truth).truths.push_back(&truth);
+  for (const ScoredBox& detection : detections) boxes_of(detection).detections.push_back(&detection);
+  const auto most = static_cast<std::size_t>(counts.most_detections);
+  for (auto& images : classes)
+    for (auto& [image, boxes] : images) {
+      auto& found = boxes.detections;
+      std::stable_sort(found.begin(), found.end(), [](const auto* a, const auto* b) { return a->score > b->score; });
+      if (found.size() > most) found.resize(most);
+    }
+  return classes;
 }
 
 std::vector<double> iou_table(std::span<const TrueBox* const> truths, std::span<const ScoredBox* const> detections) {

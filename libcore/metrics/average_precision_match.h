@@ -4,12 +4,13 @@
 //   MatchedBoxes m = match_boxes(truths, detections, {"all", 0, 1e10}, {{0.5, 0.75}});
 //   m.outcome(1, 0)      // at IoU 0.75 the best detection is kFound, kFalse or kIgnored
 //
-// Called by average_precision.cc. Source of the rules: cocodataset/cocoapi, PythonAPI/pycocotools/cocoeval.py, and
-// common/maskApi.c (bbIou) for the IoU.
+// Called by average_precision.cc and operating_point.cc. Source of the rules: cocodataset/cocoapi,
+// PythonAPI/pycocotools/cocoeval.py, and common/maskApi.c (bbIou) for the IoU.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,23 @@ struct MatchedBoxes {
     return outcomes[threshold * scores.size() + detection];
   }
 };
+
+/// The boxes of one class in one image.
+struct BoxesOfImage {
+  std::vector<const TrueBox*> truths;        // in their order
+  std::vector<const ScoredBox*> detections;  // best score first; among equals the earlier one
+};
+/// By class: the boxes of each image that has any, in the order of the images.
+using BoxesByClass = std::vector<std::map<std::int64_t, BoxesOfImage>>;
+
+struct BoxCounts {
+  std::int64_t images = 0, categories = 0;  // image and category indices are below these
+  std::int64_t most_detections = 100;       // the best of each image and class
+};
+
+/// Sorts boxes by class and image; the result points into both lists. Errors: kInternal for an index out of range.
+BoxesByClass boxes_by_class(std::span<const TrueBox> truths, std::span<const ScoredBox> detections,
+                            const BoxCounts& counts);
 
 /// The IoU of each detection (rows) with each true box (columns), so that it is computed once for all area ranges.
 std::vector<double> iou_table(std::span<const TrueBox* const> truths, std::span<const ScoredBox* const> detections);

@@ -1,5 +1,8 @@
 #include "pipelines/commands/run_report.h"
 
+#include <algorithm>
+
+#include "io/files/manifest.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/score_spread.h"
 #include "pipelines/report_page/report_page.h"
@@ -49,9 +52,34 @@ void add_spread(TaskReport& report, const std::vector<RunData>& runs) {
   report.text += "best validations, with mean and standard deviation of the sample:\n" + spread.to_text();
 }
 
+/// True for what a task has predicted: a JSON file, or a folder with its manifest or with volumes, that is no run.
+bool holds_predictions(const fs::path& path) {
+  std::error_code unseen;
+  if (fs::is_regular_file(path, unseen)) return true;
+  if (!fs::is_directory(path, unseen) || fs::exists(path / "run.json", unseen)) return false;
+  if (const auto manifest = read_manifest(path)) return manifest->command == "predict";
+  return std::ranges::any_of(fs::directory_iterator(path, unseen),
+                             [](const fs::directory_entry& entry) { return volume_stem(entry.path()).has_value(); });
+}
+
+TaskReport report_predictions(const ReportOptions& o, Progress& progress, const TaskTable& tasks) {
+  const fs::path& predictions = o.runs.front();
+  const SheetRequest request{
+      .predictions = predictions, .images = o.images, .file = o.file.empty() ? predictions / kReportPage : o.file};
+  std::error_code unseen;
+  if (fs::is_directory(predictions, unseen))
+    require_output_file(request.file, report_page_file(),
+                        {.inputs = {o.images}, .own = predictions, .option = "{output}"});
+  return task_predicting(tasks, predictions).contact_sheet(request, progress);
+}
+
 }  // namespace
 
-TaskReport run_report(const ReportOptions& o) {
+TaskReport run_report(const ReportOptions& o, Progress& progress, const TaskTable& tasks) {
+  if (o.runs.size() == 1 && holds_predictions(o.runs.front())) return report_predictions(o, progress, tasks);
+  if (!o.images.empty())
+    throw Error(ErrorKind::kUsage, "[report] {images} is for a folder of predicted volumes, and " +
+                                       o.runs.at(0).string() + " is none; leave it out");
   if (o.file.empty() && o.runs.size() > 1)
     throw Error(ErrorKind::kUsage,
                 "[report] a page of several runs belongs to none of their folders; say where it goes "

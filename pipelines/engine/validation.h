@@ -16,7 +16,7 @@ struct ValidatedCase {
   std::vector<double> by_class;  // in the order of Validation::classes; NaN where the case has no score of the class
 };
 
-/// The most cases of which a validation keeps slices.
+/// The most cases of which a validation keeps slices, or a drawn image.
 inline constexpr std::int64_t kMostSlicedCases = 3;
 
 struct Validation {
@@ -26,6 +26,7 @@ struct Validation {
   std::vector<std::string> classes = {};  // the names that belong to `by_class`
   std::vector<ValidatedCase> cases = {};  // empty where the metric has no score of a single case
   nlohmann::ordered_json slices = {};     // slices of the worst cases and of the best one; null: none are kept
+  nlohmann::ordered_json detail = {};     // what the page of the run shows beside the scores; null: nothing
 };
 
 /// Returns what a validation missed by its metric, of which higher is better, as model_runs/missed_classes.h says it;
@@ -45,8 +46,8 @@ class ValidationPass {
   /// Decodes, predicts and scores the cases of a turn. Returns the cases that cannot be read, which do not count.
   virtual std::vector<CaseFailure> validate(Session& session, const PredictionTurn& turn) = 0;
   virtual Validation result() const = 0;
-  /// Asks for slices of so many cases in the result (at most kMostSlicedCases), the worst and the best one, where the
-  /// task has some. All processes call it before the first case.
+  /// Asks for slices or drawn images of so many cases in the result (at most kMostSlicedCases), the worst and the best
+  /// one, where the task has some. All processes call it before the first case.
   virtual void keep_slices(std::int64_t cases) { (void)cases; }
   /// Returns the end of the warning when no case could be read: "images that validate can be read: the score of 0 says
   /// nothing".

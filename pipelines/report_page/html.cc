@@ -66,6 +66,7 @@ Cell number_cell(double value, int digits) {
 std::string to_html(const HtmlTable& table) {
   std::string html = "<div class=\"scroll\"><table";
   if (!table.name.empty()) html += " id=\"" + html_text(table.name) + "\"";
+  if (table.style != nullptr) html += std::string(" class=\"") + table.style + "\"";
   html += "><thead><tr>";
   for (const std::string& title : table.head) html += "<th scope=\"col\">" + html_text(title) + "</th>";
   html += "</tr></thead><tbody>\n";
@@ -75,6 +76,7 @@ std::string to_html(const HtmlTable& table) {
       const char* tag = first ? "th" : "td";
       html += std::string("<") + tag + (first ? " scope=\"row\"" : "");
       if (cell.style != nullptr) html += std::string(" class=\"") + cell.style + "\"";
+      if (cell.share) html += " style=\"--share:" + fixed_text(*cell.share) + "\"";
       if (cell.value) html += " data-value=\"" + number_text(*cell.value) + "\"";
       html += ">" + html_text(cell.text) + "</" + tag + ">";
       first = false;

@@ -27,6 +27,7 @@ struct Cell {
   std::string text;                  // raw; escaped when the table is written
   std::optional<double> value = {};  // the exact number, which the cell keeps as its data-value
   const char* style = nullptr;       // a class of the style sheet
+  std::optional<double> share = {};  // 0 to 1: how much the cell is shaded
 };
 
 /// "0.934" with its exact value; "-" for NaN.
@@ -36,6 +37,7 @@ struct HtmlTable {
   std::string name = {};  // the id of the table, by which tests and links find it
   std::vector<std::string> head;
   std::vector<std::vector<Cell>> rows;  // the first cell of a row is its heading
+  const char* style = nullptr;          // a class of the style sheet
 };
 
 std::string to_html(const HtmlTable& table);

@@ -120,9 +120,9 @@ std::string to_svg(const LineChart& chart) {
                     svg_number(chart.width) + " " + svg_number(chart.height) +
                     "\" style=\"max-width:" + svg_number(chart.width) + "px\"";
   if (!chart.series.empty())
-    svg += " data-series=\"" + html_text(chart.series) + "\" data-x0=\"" + number_text(frame.x0) + "\" data-x1=\"" +
-           number_text(frame.x1) + "\" data-left=\"" + svg_number(frame.left) + "\" data-right=\"" +
-           svg_number(chart.width - frame.right) + "\"";
+    svg += " data-series=\"" + html_text(chart.series) + "\" data-x=\"" + html_text(chart.x_title) + "\" data-x0=\"" +
+           number_text(frame.x0) + "\" data-x1=\"" + number_text(frame.x1) + "\" data-left=\"" +
+           svg_number(frame.left) + "\" data-right=\"" + svg_number(chart.width - frame.right) + "\"";
   svg += ">" + axes(chart, frame);
   for (const ChartLine& line : chart.lines) svg += path_of(line, frame);
   return svg + "</svg>\n";

@@ -27,7 +27,8 @@ struct LineChart {
   double width = 720, height = 260;          // in units of the view box
   std::optional<double> from = {}, to = {};  // of the y axis; empty: by the values
   std::vector<ChartLine> lines;
-  std::string series = {};  // what the script of the page looks up in the data: "loss", "score", "class:2"
+  std::string series =
+      {};  // what the script of the page looks up in the data: "loss", "score", "class:liver", "precision"
 };
 
 /// Returns an <svg> element.

@@ -1,5 +1,4 @@
-// The fixed parts of a page: its style sheet, for light and dark screens and for paper, and its script, which only
-// reads values under the pointer and moves through slices. Without the script nothing is missing but these.
+// The style sheet of a page, for light and dark screens and for paper.
 #pragma once
 
 namespace voxshard {
@@ -7,9 +6,9 @@ namespace voxshard {
 /// Colours: --r0 to --r7 are those of the runs, of equal lightness within each scheme.
 inline constexpr const char* kPageStyle = R"css(
 :root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#5c6670;--rule:#e2e6ea;--panel:#f5f7f9;--alert:#fdf0d5;
---alert-edge:#c77700;--r0:#1f6fc0;--r1:#c2500c;--r2:#16815a;--r3:#8a46b8;--r4:#b3283c;--r5:#5f6b00;--r6:#00788a;--r7:#7a5230}
+--alert-edge:#c77700;--shade:31,111,192;--r0:#1f6fc0;--r1:#c2500c;--r2:#16815a;--r3:#8a46b8;--r4:#b3283c;--r5:#5f6b00;--r6:#00788a;--r7:#7a5230}
 @media (prefers-color-scheme:dark){:root{--paper:#14171a;--ink:#e6e9ec;--soft:#9aa5af;--rule:#2d343b;--panel:#1c2126;
---alert:#33280f;--alert-edge:#e0a030;--r0:#6db0f2;--r1:#f29357;--r2:#58c79a;--r3:#c792ea;--r4:#f2808f;--r5:#c3cf5a;--r6:#5cc8d8;--r7:#cfa27c}}
+--alert:#33280f;--alert-edge:#e0a030;--shade:109,176,242;--r0:#6db0f2;--r1:#f29357;--r2:#58c79a;--r3:#c792ea;--r4:#f2808f;--r5:#c3cf5a;--r6:#5cc8d8;--r7:#cfa27c}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1100px;padding:20px 24px 60px;background:var(--paper);color:var(--ink);
 font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
@@ -38,79 +37,14 @@ details{margin:8px 0}summary{cursor:pointer;color:var(--r0)}.chart{width:100%;he
 #read{position:fixed;pointer-events:none;background:var(--panel);border:1px solid var(--rule);border-radius:6px;padding:4px 8px;font-size:13px;white-space:pre;display:none}
 .slices{display:flex;flex-wrap:wrap;gap:12px}.slices figure{margin:0;flex:0 1 300px}.slices canvas{width:100%;image-rendering:pixelated;background:#000;touch-action:none;cursor:crosshair}
 .slices input{width:100%}.slices figcaption{color:var(--soft);font-size:13px}.legend span{display:inline-block;margin-right:14px}
+.confusion td{background:rgba(var(--shade),calc(var(--share)*.45));padding:3px 8px;text-align:center}.confusion th[scope=col]{padding-right:8px;text-align:center;overflow-wrap:anywhere;max-width:12ch;vertical-align:bottom}
+.confusion th:first-child{text-align:left;max-width:20ch;overflow-wrap:anywhere}
+.drawn{display:flex;flex-wrap:wrap;gap:16px}.drawn figure{margin:0;flex:0 1 340px}.drawn svg{width:100%;height:auto;display:block;background:#000}
+.drawn rect{fill:none;stroke-width:2;vector-effect:non-scaling-stroke}.drawn .wanted rect{stroke-dasharray:5 4}.drawn text{stroke:#000;stroke-width:3px;paint-order:stroke;stroke-linejoin:round;vector-effect:non-scaling-stroke}
+.t0{fill:#6db0f2}.t1{fill:#f29357}.t2{fill:#58c79a}.t3{fill:#c792ea}.t4{fill:#f2808f}.t5{fill:#c3cf5a}.t6{fill:#5cc8d8}.t7{fill:#cfa27c}
+.drawn .r0{stroke:#6db0f2}.drawn .r1{stroke:#f29357}.drawn .r2{stroke:#58c79a}.drawn .r3{stroke:#c792ea}.drawn .r4{stroke:#f2808f}.drawn .r5{stroke:#c3cf5a}.drawn .r6{stroke:#5cc8d8}.drawn .r7{stroke:#cfa27c}
+#show-images .k0{background:#6db0f2}#show-images .k1{background:#f29357}#show-images .k2{background:#58c79a}#show-images .k3{background:#c792ea}#show-images .k4{background:#f2808f}#show-images .k5{background:#c3cf5a}#show-images .k6{background:#5cc8d8}#show-images .k7{background:#cfa27c}
 @media print{body{max-width:none}details:not([open]){display:none}.chart{break-inside:avoid}}
 )css";
-
-/// Shows the values of a chart under the pointer, from the JSON of the page.
-inline constexpr const char* kPageScript = R"js(
-(function(){
-"use strict";
-var data=JSON.parse(document.getElementById("report-data").textContent),read=document.getElementById("read");
-function nearest(list,x){var best=-1;for(var i=0;i<list.length;i++)if(best<0||Math.abs(list[i].x-x)<Math.abs(list[best].x-x))best=i;return best<0?null:list[best];}
-function points(run,series){
- if(series==="loss")return run.steps.step.map(function(s,i){return{x:s,y:run.steps.loss[i],of:""};});
- var c=series==="score"?-1:run.classes.indexOf(series.slice(6));
- return run.validations.filter(function(v){return series==="score"||c>=0;}).map(function(v){
-  return{x:v.step,y:c<0?v.score:v.by_class[c],of:v.weights==="averaged"?" averaged":""};});
-}
-document.querySelectorAll("svg[data-series]").forEach(function(svg){
- var d=svg.dataset,lines=data.runs.map(function(run){return{name:run.name,list:points(run,d.series)};});
- function hide(){read.style.display="none";}
- svg.addEventListener("pointerleave",hide);
- svg.addEventListener("pointermove",function(e){
-  var box=svg.getBoundingClientRect(),unit=svg.viewBox.baseVal.width/box.width,at=(e.clientX-box.left)*unit;
-  var x=+d.x0+(at-d.left)/(d.right-d.left)*(d.x1-d.x0),text=[];
-  lines.forEach(function(line){
-   ["",  " averaged"].forEach(function(of){
-    var p=nearest(line.list.filter(function(q){return q.of===of;}),x);
-    if(p)text.push((data.runs.length>1?line.name+"  ":"")+"step "+p.x+of+"  "+(p.y===null?"-":p.y.toPrecision(4)));
-   });
-  });
-  if(!text.length)return hide();
-  read.textContent=text.join("\n");read.style.display="block";
-  read.style.left=Math.min(e.clientX+14,innerWidth-read.offsetWidth-8)+"px";read.style.top=(e.clientY+14)+"px";
- });
-});
-var run=data.runs[0],show=document.getElementById("show-slices");
-if(!show)return;
-var window8={low:0,high:255},draws=[];
-function bytes(text){var s=atob(text),all=new Uint8Array(s.length);for(var i=0;i<s.length;i++)all[i]=s.charCodeAt(i);return all;}
-function colour(c){var h=c*137.508%360/60,x=Math.round(255*(1-Math.abs(h%2-1))),k=Math.floor(h);
- return[[255,x,60],[x,255,60],[60,255,x],[60,x,255],[x,60,255],[255,60,x]][k];}
-function drawAll(){draws.forEach(function(draw){draw();});}
-show.querySelectorAll("[data-label]").forEach(function(key){key.style.background="rgb("+colour(+key.dataset.label).join()+")";});
-show.querySelectorAll("input[type=checkbox]").forEach(function(box){box.addEventListener("change",drawAll);});
-show.querySelectorAll("figure").forEach(function(figure){
- var one=run.slices.cases[+figure.dataset.item],plane=one.planes[+figure.dataset.plane];
- var image=bytes(plane.image),truth=bytes(plane.reference),found=bytes(plane.prediction),rows=plane.rows,columns=plane.columns;
- var canvas=figure.querySelector("canvas"),range=figure.querySelector("input"),says=figure.querySelector("output"),context=canvas.getContext("2d");
- canvas.width=columns;canvas.height=rows;canvas.style.aspectRatio=(columns*plane.column_mm)+" / "+(rows*plane.row_mm);
- function draw(){
-  var pixels=context.createImageData(columns,rows),first=range.value*rows*columns,turned=plane.plane!=="axial";
-  var fills=document.getElementById("show-prediction").checked,outlines=document.getElementById("show-reference").checked;
-  for(var r=0;r<rows;r++)for(var c=0;c<columns;c++){
-   var at=first+r*columns+c,to=4*((turned?rows-1-r:r)*columns+c),t=truth[at],f=found[at];
-   var grey=255*(image[at]-window8.low)/Math.max(1,window8.high-window8.low),rgb=[grey,grey,grey];
-   if(fills&&f){var k=colour(f);rgb=rgb.map(function(v,i){return 0.55*Math.min(255,Math.max(0,v))+0.45*k[i];});}
-   if(outlines&&t&&(r===0||c===0||r===rows-1||c===columns-1||truth[at-1]!==t||truth[at+1]!==t||truth[at-columns]!==t||truth[at+columns]!==t))rgb=colour(t);
-   for(var i=0;i<3;i++)pixels.data[to+i]=rgb[i];
-   pixels.data[to+3]=255;
-  }
-  context.putImageData(pixels,0,0);
-  says.textContent=plane.plane+", slice "+plane.at[range.value];
- }
- range.addEventListener("input",draw);
- var from=null;
- canvas.addEventListener("pointerdown",function(e){from={x:e.clientX,y:e.clientY,low:window8.low,high:window8.high};canvas.setPointerCapture(e.pointerId);});
- canvas.addEventListener("pointerup",function(){from=null;});
- canvas.addEventListener("pointermove",function(e){
-  if(!from)return;
-  var centre=(from.low+from.high)/2+(from.y-e.clientY),width=Math.max(2,from.high-from.low+(e.clientX-from.x));
-  window8={low:centre-width/2,high:centre+width/2};drawAll();
- });
- draws.push(draw);draw();
-});
-})();
-)js";
 
 }  // namespace voxshard

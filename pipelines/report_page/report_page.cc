@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include "io/files/atomic_file.h"
-#include "io/files/file_error.h"
+#include "libcore/base/error.h"
 #include "libcore/base/text.h"
+#include "pipelines/report_page/detail_sections.h"
 #include "pipelines/report_page/html.h"
+#include "pipelines/report_page/html_page.h"
 #include "pipelines/report_page/methods.h"
 #include "pipelines/report_page/page_facts.h"
-#include "pipelines/report_page/page_parts.h"
 #include "pipelines/report_page/plan_section.h"
 #include "pipelines/report_page/score_sections.h"
 #include "pipelines/report_page/score_words.h"
@@ -19,9 +19,6 @@ namespace voxshard {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// The first bytes of every page, by which a page is known when it is written again.
-constexpr const char* kBegin = "<!DOCTYPE html>\n<html lang=\"en\" class=\"voxshard_report\">\n";
 
 std::int64_t last_step(const RunData& run) { return run.steps.empty() ? 0 : run.steps.back().step; }
 
@@ -117,37 +114,25 @@ void make_names_unique(std::vector<RunData>& runs) {
 
 }  // namespace
 
-OutputKind report_page_file() {
-  return {"a report of voxshard",
-          {".html", ".htm"},
-          begins_with({R"(<!DOCTYPEhtml><htmllang="en"class="voxshard_report">)"})};
-}
-
 std::string report_page(std::span<const RunData> runs) {
   const bool alone = runs.size() == 1;
-  const std::string title = alone ? "Run " + runs[0].name : std::to_string(runs.size()) + " runs compared";
-  Json data = {{"format", "voxshard report 1"}, {"runs", Json::array()}};
-  for (const RunData& run : runs) data["runs"].push_back(to_json(run));
-  std::string html = kBegin;
-  html +=
-      "<head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width,initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" "
-      "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"><title>" +
-      html_text(title) + "</title><style>" + kPageStyle + "</style></head><body>\n";
-  html += "<header><h1>" + html_text(title) + "</h1>\n";
-  if (alone) html += "<p class=\"soft\">" + html_text(state_of(runs[0])) + "</p>\n" + tiles(runs[0]);
-  html += "</header>\n";
-  if (!alone) html += overview(runs) + differences(runs);
-  html += curves_section(runs) + scores_section(runs);
-  if (alone) html += slices_section(runs[0]);
+  HtmlPage page{.title = alone ? "Run " + runs[0].name : std::to_string(runs.size()) + " runs compared",
+                .body = {},
+                .data = {{"format", "voxshard report 1"}, {"runs", Json::array()}}};
+  for (const RunData& run : runs) page.data["runs"].push_back(to_json(run));
+  page.body = "<header><h1>" + html_text(page.title) + "</h1>\n";
+  if (alone) page.body += "<p class=\"soft\">" + html_text(state_of(runs[0])) + "</p>\n" + tiles(runs[0]);
+  page.body += "</header>\n";
+  if (!alone) page.body += overview(runs) + differences(runs);
+  page.body += curves_section(runs) + scores_section(runs) + precision_section(runs);
+  if (alone) page.body += confusion_section(runs[0]) + drawn_section(runs[0]) + slices_section(runs[0]);
   for (const RunData& run : runs)
-    html += alone ? details(run) : folded("Plan, data, settings and methods of " + run.name, details(run));
-  html +=
+    page.body += alone ? details(run) : folded("Plan, data, settings and methods of " + run.name, details(run));
+  page.body +=
       "<footer>Cases are named as in the run's folder. Every number is from its files: results.csv, validations.csv, "
-      "run.json, plans.json. Made by voxshard " VOXSHARD_VERSION
-      "; not a medical device.</footer>\n<div id=\"read\"></div>\n";
-  html += "<script type=\"application/json\" id=\"report-data\">" + script_json(data) + "</script>\n";
-  return html + "<script>" + kPageScript + "</script>\n</body></html>\n";
+      "last_validation.json, best_validation.json, run.json, plans.json. Made by voxshard " VOXSHARD_VERSION
+      "; not a medical device.</footer>\n";
+  return to_html(page);
 }
 
 std::vector<RunData> write_report_page(const std::vector<std::filesystem::path>& runs,
@@ -159,13 +144,7 @@ std::vector<RunData> write_report_page(const std::vector<std::filesystem::path>&
   for (const auto& run : runs) data.push_back(read_run_data(run));
   make_names_unique(data);
   if (runs.size() == 1) data[0].slices = read_slices(runs[0]);
-  const std::string html = report_page(data);
-  if (html.size() > kMostPageBytes)
-    throw output_error(file,
-                       "the page would have " + bytes_text(static_cast<std::int64_t>(html.size())) + ", more than " +
-                           bytes_text(static_cast<std::int64_t>(kMostPageBytes)),
-                       "give fewer runs");
-  write_text_atomically(file, html);
+  write_page(file, report_page(data), "give fewer runs");
   return data;
 }
 

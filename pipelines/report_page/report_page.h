@@ -10,20 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "io/files/output_file.h"
+#include "pipelines/report_page/html_page.h"
 #include "pipelines/report_page/run_data.h"
 
 namespace voxshard {
 
-/// The name of the page in a run folder.
-inline constexpr const char* kReportPage = "report.html";
-
-/// The most runs of a page, each with a colour of its own; and the most bytes of a page.
+/// The most runs of a page, each with a colour of its own.
 inline constexpr std::size_t kMostComparedRuns = 8;
-inline constexpr std::size_t kMostPageBytes = std::size_t{20} << 20;
-
-/// The kind of file that a page is, for require_output_file().
-OutputKind report_page_file();
 
 /// Returns the HTML of a page. The JSON of to_json(RunData) of each run stands in it once, as {"format", "runs"} in the
 /// element with the id report-data; tables hold the numbers that they show as data-value. Text from files is escaped.

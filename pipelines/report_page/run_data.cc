@@ -12,6 +12,7 @@
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/report.h"
 #include "pipelines/report_page/page_facts.h"
+#include "pipelines/report_page/validation_detail.h"
 
 namespace voxshard {
 namespace {
@@ -180,6 +181,8 @@ RunData read_run_data(const fs::path& folder) {
     one.by_class.resize(run.classes.size(), std::numeric_limits<double>::quiet_NaN());
     for (CaseData& item : one.cases) item.by_class.resize(run.classes.size(), std::numeric_limits<double>::quiet_NaN());
   }
+  run.last_detail = read_detail(folder / kLastDetailFile, run.last());
+  run.best_detail = read_detail(folder / kBestDetailFile, run.best());
   return run;
 }
 
@@ -195,9 +198,20 @@ Json to_json(const RunData& run) {
   }
   Json validations = Json::array();
   for (const ValidationData& one : run.validations) validations.push_back(to_json(one));
-  return {{"name", run.name},       {"metric", run.metric}, {"higher_is_better", run.higher_is_better},
-          {"classes", run.classes}, {"steps", steps},       {"validations", validations},
-          {"best", run.best_at},    {"facts", run.facts},   {"slices", run.slices}};
+  Json last_detail = run.last_detail;
+  if (last_detail.contains("images"))
+    for (Json& image : last_detail["images"]) image.erase("jpeg");
+  return {{"name", run.name},
+          {"metric", run.metric},
+          {"higher_is_better", run.higher_is_better},
+          {"classes", run.classes},
+          {"steps", steps},
+          {"validations", validations},
+          {"best", run.best_at},
+          {"facts", run.facts},
+          {"slices", run.slices},
+          {"last_detail", last_detail},
+          {"best_detail", run.best_detail}};
 }
 
 }  // namespace voxshard

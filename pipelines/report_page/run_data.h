@@ -1,5 +1,6 @@
 // What the page of a run shows, read from the files of the run folder and nothing else: results.csv, validations.csv,
-// run.json and plans.json. A run that is still going on is read as far as its rows are whole.
+// last_validation.json, best_validation.json, run.json and plans.json. A run that is still going on is read as far as
+// its rows are whole.
 //
 //   RunData run = read_run_data("run");
 //   run.best()->score;                     // of the validation that the best checkpoint is of
@@ -47,6 +48,8 @@ struct RunData {
   std::ptrdiff_t best_at = -1;              // index of the best validation; -1: there is none
   nlohmann::ordered_json facts;             // page_facts()
   nlohmann::ordered_json slices = {};       // read_slices(); null: the page shows none
+  // read_detail() of the last and the best validation; null: there is none
+  nlohmann::ordered_json last_detail = {}, best_detail = {};
 
   const ValidationData* best() const { return best_at < 0 ? nullptr : &validations[static_cast<std::size_t>(best_at)]; }
   /// The last validation of the weights that train, not of their average.
@@ -61,6 +64,7 @@ inline constexpr std::size_t kMostPoints = 1000, kMostValidations = 200;
 RunData read_run_data(const std::filesystem::path& run);
 
 /// Returns the data of a page as its script and tests read them: the numbers as they stand in the files, NaN as null.
+/// The JPEGs of drawn images are left out, which the page holds once already.
 nlohmann::ordered_json to_json(const RunData& run);
 
 }  // namespace voxshard

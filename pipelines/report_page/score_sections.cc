@@ -96,16 +96,19 @@ std::string validations_table(const RunData& run) {
   return to_html(table);
 }
 
+/// What the score of a validation is over: the accuracy of a classifier is no mean of the recalls of its classes.
+std::string overall_name(const RunData& run) { return run.metric == "accuracy" ? "all items" : "mean"; }
+
 std::string class_table(std::span<const RunData> runs) {
   HtmlTable table{.name = "classes", .head = {"class"}, .rows = {}};
-  const bool alone = runs.size() == 1;
+  const bool alone = runs.size() == 1, has_cases = alone && runs[0].last() != nullptr && !runs[0].last()->cases.empty();
   for (const RunData& run : runs) {
     const std::string of = alone ? "" : run.name + ": ";
     if (run.last() == nullptr) continue;
     table.head.push_back(of + "last (" + title_of(*run.last()) + ")");
     table.head.push_back(of + "best (" + title_of(*run.best()) + ")");
   }
-  if (alone) table.head.insert(table.head.end(), {"cases", "missed in", "worst case", "its score"});
+  if (has_cases) table.head.insert(table.head.end(), {"cases", "missed in", "worst case", "its score"});
   for (const std::string& name : all_classes(runs)) {
     std::vector<Cell> row = {{name}};
     for (const RunData& run : runs) {
@@ -114,7 +117,7 @@ std::string class_table(std::span<const RunData> runs) {
       if (row.back().value.value_or(1) < kMissedBelow && run.higher_is_better) row.back().style = "missed";
       row.push_back(number_cell(score_of(run, run.best(), name)));
     }
-    if (alone && runs[0].last() != nullptr) {
+    if (has_cases) {
       const auto c = static_cast<std::size_t>(std::ranges::find(runs[0].classes, name) - runs[0].classes.begin());
       const ClassCases cases = cases_of_class(*runs[0].last(), c, runs[0].higher_is_better);
       row.push_back({std::to_string(cases.scored)});
@@ -124,7 +127,7 @@ std::string class_table(std::span<const RunData> runs) {
     }
     table.rows.push_back(std::move(row));
   }
-  std::vector<Cell> row = {{"mean"}};
+  std::vector<Cell> row = {{overall_name(runs[0])}};
   for (const RunData& run : runs)
     if (run.last() != nullptr)
       row.push_back(number_cell(run.last()->score)), row.push_back(number_cell(run.best()->score));
@@ -213,7 +216,8 @@ std::string curves_section(std::span<const RunData> runs) {
                               to = is_share(runs) ? std::optional(1.0) : std::nullopt;
   const auto score = validation_lines(runs, [](const RunData&, const ValidationData& one) { return one.score; });
   if (!score.empty()) {
-    html += to_svg({.title = runs[0].metric + " of the validations, mean over classes",
+    html += to_svg({.title = runs[0].metric + " of the validations, " +
+                             (overall_name(runs[0]) == "mean" ? "mean over classes" : overall_name(runs[0])),
                     .x_title = "step",
                     .from = from,
                     .to = to,

@@ -4,6 +4,7 @@
 #include "libcore/base/text.h"
 #include "pipelines/report_page/html.h"
 #include "pipelines/report_page/page_facts.h"
+#include "pipelines/report_page/validation_detail.h"
 
 namespace voxshard {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostShownCases = 8, kPlanes = 3;
-
-bool is_base64(const Json& text) {
-  return text.is_string() &&
-         text.get_ref<const std::string&>().find_first_not_of(
-             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") == std::string::npos;
-}
 
 /// Returns a plane of which every image has a byte for each sample; null for anything else.
 Json plane_of(const Json& from) {
@@ -73,23 +68,32 @@ std::string slices_section(const RunData& run) {
       "show a face: a page with them is no anonymous one.</p>\n<p class=\"legend\"><label><input type=\"checkbox\" "
       "id=\"show-prediction\" checked> prediction, filled</label> <label><input type=\"checkbox\" "
       "id=\"show-reference\" checked> reference, outlined</label><br>";
-  for (std::size_t c = 0; c < run.classes.size(); ++c)
-    html += "<span><i class=\"key\" data-label=\"" + std::to_string(c + 1) + "\"></i>" + html_text(run.classes[c]) +
-            "</span>";
-  html += "</p>\n<noscript><p>A browser without scripts shows no slices.</p></noscript>\n";
+  html +=
+      classes_legend(run.classes) + "</p>\n<noscript><p>A browser without scripts shows no slices.</p></noscript>\n";
   const Json& cases = run.slices.at("cases");
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    html += "<h3>" + html_text(fact(cases[i], "/case")) + "</h3>\n<div class=\"slices\">\n";
-    for (std::size_t p = 0; p < kPlanes; ++p) {
-      const std::size_t count = cases[i].at("planes").at(p).at("at").size();
-      html += "<figure data-item=\"" + std::to_string(i) + "\" data-plane=\"" + std::to_string(p) +
-              "\"><canvas></canvas><input type=\"range\" min=\"0\" max=\"" + std::to_string(count - 1) + "\" value=\"" +
-              std::to_string(count / 2) +
-              "\" aria-label=\"slice\"><figcaption><output></output></figcaption></figure>\n";
-    }
-    html += "</div>\n";
-  }
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    html += "<h3>" + html_text(fact(cases[i], "/case")) + "</h3>\n" + plane_figures(i, cases[i].at("planes"));
   return html + "</section>\n";
+}
+
+std::string classes_legend(const std::vector<std::string>& classes) {
+  std::string html;
+  for (std::size_t c = 0; c < classes.size(); ++c)
+    html +=
+        "<span><i class=\"key\" data-label=\"" + std::to_string(c + 1) + "\"></i>" + html_text(classes[c]) + "</span>";
+  return html;
+}
+
+std::string plane_figures(std::size_t item, const Json& planes) {
+  std::string html = "<div class=\"slices\">\n";
+  for (std::size_t p = 0; p < planes.size(); ++p) {
+    const std::size_t count = planes[p].at("at").size(), start = planes[p].value("start", count / 2);
+    html += "<figure data-item=\"" + std::to_string(item) + "\" data-plane=\"" + std::to_string(p) +
+            "\"><canvas></canvas><input type=\"range\" min=\"0\" max=\"" + std::to_string(count - 1) + "\" value=\"" +
+            std::to_string(start) + "\" aria-label=\"slice\"" + (count == 1 ? " hidden" : "") +
+            "><figcaption><output></output></figcaption></figure>\n";
+  }
+  return html + "</div>\n";
 }
 
 }  // namespace voxshard

@@ -22,4 +22,10 @@ nlohmann::ordered_json read_slices(const std::filesystem::path& run);
 /// Empty without slices.
 std::string slices_section(const RunData& run);
 
+/// Returns the classes as the script colours them, for the legend; the first is class 1.
+std::string classes_legend(const std::vector<std::string>& classes);
+/// Returns the canvases of the planes of a case, each with a slider that begins at the plane "start", or in the middle.
+///   item  the number of the case in slices.cases of the page's data
+std::string plane_figures(std::size_t item, const nlohmann::ordered_json& planes);
+
 }  // namespace voxshard

@@ -19,4 +19,10 @@ TaskReport Task::evaluate_run(const EvaluateOptions& options, TrainedRun, const 
                                      options.predictions.string() + " DATA`, then `voxshard evaluate` of that file");
 }
 
+TaskReport Task::contact_sheet(const SheetRequest& request, Progress&) const {
+  throw Error(ErrorKind::kUsage, "[report] predictions of " + std::string(name()) + " have no contact sheet, got " +
+                                     request.predictions.string() +
+                                     "; give run folders, or a folder of predicted volumes");
+}
+
 }  // namespace voxshard

@@ -76,9 +76,13 @@ class Task {
   /// True when all processes of a run call evaluate() and divide its cases among them; false when it is little work
   /// that the first process does alone.
   virtual bool shares_evaluation() const { return false; }
+  /// True when evaluate() has a dry run.
+  virtual bool rehearses_evaluation() const { return false; }
   /// Computes the losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a
   /// task that scores predictions only; else those of predict.
   virtual TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const;
+  /// Writes a page that shows each predicted case. Errors: kUsage for a task that has none.
+  virtual TaskReport contact_sheet(const SheetRequest& request, Progress& progress) const;
   /// Returns the record format in which hosts of the original system get the samples, for cost estimates on an emulated
   /// device.
   virtual RecordFormat records() const { return {}; }

@@ -5,6 +5,7 @@
 #include "libcore/ranks/texts.h"
 #include "pipelines/report_page/report_page.h"
 #include "pipelines/report_page/slices_section.h"
+#include "pipelines/report_page/validation_detail.h"
 #include "pipelines/training/held_out.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/validation_rows.h"
@@ -54,7 +55,8 @@ void RunFolder::clear(bool resume) {
   checkpoints_.remove_all();  // also the best checkpoint of a run that was killed before its first regular one
   for (const char* name : {"results.csv", "validations.csv"}) std::filesystem::remove(run_ / name);
   std::error_code stays;  // what cannot be removed of the page ends no training
-  for (const char* name : {kSlicesFile, kReportPage}) std::filesystem::remove(run_ / name, stays);
+  for (const char* name : {kSlicesFile, kLastDetailFile, kBestDetailFile, kReportPage})
+    std::filesystem::remove(run_ / name, stays);
   MetricsLog::remove(run_);
   remove_held_out();
 }
@@ -103,6 +105,24 @@ void RunFolder::slices(std::int64_t step, const nlohmann::ordered_json& cases) c
     std::filesystem::remove(run_ / kSlicesFile);
   else
     write_json(run_ / kSlicesFile, {{"step", step}, {"cases", cases}});
+}
+
+void RunFolder::last_detail(std::int64_t step, const nlohmann::ordered_json& detail) const {
+  write_detail(kLastDetailFile, step, kLastWeights, detail);
+}
+
+void RunFolder::best_detail(std::int64_t step, bool averaged, const nlohmann::ordered_json& detail) const {
+  write_detail(kBestDetailFile, step, averaged ? kAveragedWeights : kLastWeights, detail);
+}
+
+void RunFolder::write_detail(const char* file, std::int64_t step, const char* weights,
+                             const nlohmann::ordered_json& detail) const {
+  if (!writes()) return;
+  nlohmann::ordered_json json = {{"step", step}, {"weights", weights}};
+  if (detail.is_null())
+    std::filesystem::remove(run_ / file);
+  else
+    json.update(detail), write_json(run_ / file, json);
 }
 
 void RunFolder::save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer,

@@ -55,6 +55,12 @@ class RunFolder {
   /// Writes slices.json, the slices of the last validation; null: there are none, and older ones go.
   void slices(std::int64_t step, const nlohmann::ordered_json& cases) const;
 
+  /// Write last_validation.json and best_validation.json, what these validations found beside their scores; null: there
+  /// is nothing, and an older file goes.
+  ///   averaged  true: the best validation is one of the averaged weights
+  void last_detail(std::int64_t step, const nlohmann::ordered_json& detail) const;
+  void best_detail(std::int64_t step, bool averaged, const nlohmann::ordered_json& detail) const;
+
   void save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer,
                  const Parameters& averages);
   void save_best(const CheckpointState& state, const Parameters& parameters, const Parameters& averages) const;
@@ -63,6 +69,9 @@ class RunFolder {
   std::optional<ValidCheckpoint> load_newest();
 
  private:
+  void write_detail(const char* file, std::int64_t step, const char* weights,
+                    const nlohmann::ordered_json& detail) const;
+
   std::filesystem::path run_;
   bool resume_, restart_;
   Transport& transport_;

@@ -116,9 +116,8 @@ std::vector<Setting> training_rows(TrainOptions& t) {
       number("keep-every", "And each checkpoint whose step is a multiple of this; 0: none", &t.kept.every,
              kStepsOrNone),
       number("slices",
-             "Validated volumes, the worst and the best, of which the run keeps slices for its page; 0: none, since "
-             "slices "
-             "of a head show a face",
+             "Validated volumes or pictures, the worst and the best, of which the run keeps slices or a drawn picture "
+             "for its page; 0: none, since slices of a head show a face",
              &t.slices, {0, static_cast<double>(kMostSlicedCases)}),
       flag_of_one_call("resume",
                        "Go on from the last checkpoint, to the same bits. train {resume} RUN takes data and options "

@@ -275,7 +275,7 @@ void TrainingRun::validate() {
   Validation last = validation(o_.slices);
   if (keeps_average()) report_.averaged = validation_of_average();
   const std::int64_t step = trainer_->steps_done();
-  for_page([&] { folder_.slices(step, std::exchange(last.slices, nullptr)); });
+  const DetailsForPage details = store_for_page(step, last);
   report_.validation = last;
   if (task_->higher_is_better()) report_.missed = missed_classes(last, report_.metric);
   report_.validation_s += watch.seconds();
@@ -300,6 +300,7 @@ void TrainingRun::validate() {
   CheckpointState state = state_;
   state.unvalidated = nullptr;
   folder_.save_best(state, session_->parameters(), trainer_->optimizer().averages());
+  for_page([&] { folder_.best_detail(step, averaged, averaged ? details.averaged : details.last); });
 }
 
 void TrainingRun::validate_again() {

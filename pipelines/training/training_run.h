@@ -54,6 +54,12 @@ class TrainingRun {
   /// Validates the weights and, where there is one, their average; keeps the checkpoint if either has the best score.
   /// Errors: Stopped, before any result is kept.
   void validate();
+  /// What the validations of a step found beside their scores; null where the task has nothing.
+  struct DetailsForPage {
+    nlohmann::ordered_json last, averaged;
+  };
+  /// Takes slices and details out of the validations of the step, and writes what the page shows of the last weights.
+  DetailsForPage store_for_page(std::int64_t step, Validation& last);
   /// Validates the weights that the session has, and keeps slices of so many cases.
   Validation validation(std::int64_t slices);
   /// Validates the averaged weights, which take the place of the session's for that time.

@@ -69,6 +69,15 @@ void TrainingRun::write_page() const {
   if (folder_.writes()) for_page([&] { write_report_page({o_.run}, o_.run / kReportPage); });
 }
 
+TrainingRun::DetailsForPage TrainingRun::store_for_page(std::int64_t step, Validation& last) {
+  for_page([&] { folder_.slices(step, std::exchange(last.slices, nullptr)); });
+  DetailsForPage details{.last = std::exchange(last.detail, nullptr), .averaged = nullptr};
+  if (report_.averaged) details.averaged = std::exchange(report_.averaged->detail, nullptr);
+  for_page([&] { folder_.last_detail(step, details.last); });
+  if (details.last.is_object()) details.last.erase("images");  // those of the last validation are enough
+  return details;
+}
+
 void TrainingRun::for_page(const std::function<void()>& write) const {
   try {
     write();

@@ -98,6 +98,7 @@ std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
            "Limits",
            &o.most_pixels,
            {{1, 0x1p31}}},
+          keep_names_setting(o.keep_names),
           irregular_setting(o.irregular),
           series_setting(o.best_series)};
 }

@@ -77,6 +77,7 @@ std::vector<Setting> prediction_settings(DetectionPrediction& o) {
        "",
        &o.min_score,
        {{0, 1}}},
+      keep_names_setting(o.keep_names),
       {.name = "most-pixels",
        .help = "Pixels of a picture or frame; what has more is left out with E_SIZE",
        .group = "Limits",

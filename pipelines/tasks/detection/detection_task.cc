@@ -13,6 +13,7 @@
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/scores/detection_validation.h"
+#include "pipelines/tasks/detection/scores/drawn_image.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
 #include "pipelines/tasks/sided_classes.h"
 
@@ -183,9 +184,11 @@ class DetectionTask : public TrainingTask {
     std::int64_t pixels = extents[1] * extents[2];
     if (!preparation_.output_size.empty())  // read at its own size, which may be larger
       for (const DetectionImage& image : sets_.val.images) pixels = std::max(pixels, image.height * image.width);
-    return reading_image_plan(pixels, std::ranges::count_if(sets_.val.images, [](const auto& image) {
-                                return image_address(image.file).frame.has_value();
-                              }));
+    return reading_image_plan(pixels, std::ranges::count_if(sets_.val.images,
+                                                            [](const auto& image) {
+                                                              return image_address(image.file).frame.has_value();
+                                                            })) +
+           ProcessPlan{{MemoryPart::kResults, drawn_bytes(pixels, kMostSlicedCases)}};
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();

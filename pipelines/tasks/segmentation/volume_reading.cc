@@ -1,5 +1,6 @@
 #include "pipelines/tasks/segmentation/volume_reading.h"
 
+#include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/series_choice.h"
 
@@ -42,10 +43,7 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
                       "make, as prepare names cases with it; without it those of DICOM series and archives are "
                       "numbered; case_paths.json leads back to the images",
                       "", &o.id_salt});
-  settings.push_back({"keep-names",
-                      "Label maps of DICOM series are named after the folders of the series, whatever these say of "
-                      "patients",
-                      "", &o.keep_names});
+  settings.push_back(keep_names_setting(o.keep_names));
   settings.push_back({"largest",
                       "Classes of which the largest connected part alone is kept, as for an organ that there is once: "
                       "none, all, or names of classes, with commas",

@@ -41,5 +41,32 @@ TEST_F(ReportCli, ReplacesNothingButAPageAndRefusesWhatIsNoRun) {
   EXPECT_FALSE(std::filesystem::exists(folder / "page.html"));
 }
 
+TEST_F(ReportCli, OfPredictedVolumesWritesAContactSheet) {
+  const Folder folder("sheet");
+  const std::string pred = folder / "pred", images = data() + "/imagesTr";
+  ASSERT_EQ(run_voxshard("predict " + run() + " " + images + " -o " + pred + " --quiet").exit_code, 0);
+  const CommandResult alone = run_voxshard("report " + pred);
+  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("2 of 2 label maps, 0 with their image"));
+  EXPECT_THAT(alone.out, HasSubstr("--images names their folder"));
+  EXPECT_THAT(file_text(pred + "/report.html"), HasSubstr("This page shows patients."));
+  const CommandResult r = run_voxshard("report " + pred + " --images " + images + " --json");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.json().at("with_image"), 2);
+  EXPECT_EQ(r.json().at("volumes").size(), 8u) << "four classes of two cases";
+  EXPECT_EQ(run_voxshard("predict " + run() + " " + images + " -o " + pred + " --quiet").exit_code, 0)
+      << "a sheet in the folder is in nobody's way";
+  std::filesystem::resize_file(pred + "/phantom_000.nii.gz", 100);
+  EXPECT_EQ(run_voxshard("report " + pred + " --json").exit_code, 8) << "a torn label map costs itself";
+}
+
+TEST_F(ReportCli, RefusesImagesOfARunAndPredictionsWithoutASheet) {
+  const Folder folder("no_sheet");
+  expect_refusal("report " + run() + " --images " + data(), 2, "usage",
+                 "--images is for a folder of predicted volumes");
+  folder.write("found.json", R"({"task": "classification", "classes": ["a", "b"], "predictions": []})");
+  expect_refusal("report " + (folder / "found.json"), 2, "usage", "have no contact sheet");
+}
+
 }  // namespace
 }  // namespace voxshard

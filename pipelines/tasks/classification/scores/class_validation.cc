@@ -1,6 +1,7 @@
 #include "pipelines/tasks/classification/scores/class_validation.h"
 
 #include "libcore/metrics/classified.h"
+#include "pipelines/tasks/classification/scores/class_detail.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
 
 namespace voxshard {
@@ -22,6 +23,7 @@ class ItemValidation : public ValidationPass {
     const auto rows = classify(session, turn.extents, read.samples);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       found_.truth.push_back(set_.items[read.items[i]].label);
+      names_.push_back(set_.items[read.items[i]].name);
       found_.probabilities.insert(found_.probabilities.end(), rows[i].begin(), rows[i].end());
     }
     return std::move(read.failures);
@@ -32,6 +34,7 @@ class ItemValidation : public ValidationPass {
     for (const RecallAndPrecision& scores : class_scores(confusion_matrix(found_), found_.classes))
       validation.by_class.push_back(scores.recall);
     validation.classes = set_.classes;
+    if (found_.count() > 0) validation.detail = class_detail(found_, set_.classes, names_);
     return validation;
   }
   std::string nothing_read() const override {
@@ -43,6 +46,7 @@ class ItemValidation : public ValidationPass {
   const ClassPreparation& preparation_;
   const ItemReader& reader_;
   Classified found_;
+  std::vector<std::string> names_;  // of the items in found_
 };
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "pipelines/tasks/detection/scores/detection_validation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "io/image/image_reader.h"
 #include "libcore/metrics/average_precision.h"
+#include "pipelines/engine/worst_and_best.h"
+#include "pipelines/tasks/detection/scores/detection_detail.h"
 
 namespace voxshard {
 namespace {
@@ -15,7 +18,11 @@ class DetectionValidation : public ValidationPass {
  public:
   DetectionValidation(const DetectionDataset& dataset, const ImagePreparation& preparation,
                       const ImagePrediction& prediction, const ImageReader& reader)
-      : dataset_(dataset), preparation_(preparation), prediction_(prediction), reader_(reader) {}
+      : dataset_(dataset),
+        preparation_(preparation),
+        prediction_(prediction),
+        reader_(reader),
+        ap50_by_image_(dataset.images.size(), std::numeric_limits<double>::quiet_NaN()) {}
 
   CoreWork work() const override { return image_work(prediction_); }
 
@@ -39,13 +46,25 @@ class DetectionValidation : public ValidationPass {
       unread_.insert(static_cast<std::int64_t>(i));
       return {*failure};
     }
+    const Tensor small = drawn_.keeps_any() ? small_copy(pixels) : Tensor();
+    std::vector<TrueBox> truth = dataset_.images[i].boxes;
+    for (TrueBox& box : truth) box.image = 0;
+    std::vector<ScoredBox> found;  // of this image alone
     for (const Detection& d : predict_image(session, normalised(std::move(pixels), preparation_), prediction_))
-      found_.push_back({.image = static_cast<std::int64_t>(i),
-                        .category = d.class_id - prediction_.detector.first_class,
-                        .box = coco_box(d.box),
-                        .score = d.score});
+      found.push_back({.image = 0,
+                       .category = d.class_id - prediction_.detector.first_class,
+                       .box = coco_box(d.box),
+                       .score = d.score});
+    const double ap50 = ap50_by_image_[i] = ap50_of_image(truth, found, std::ssize(preparation_.classes));
+    if (std::isfinite(ap50))
+      drawn_.add(-ap50, [&] { return DrawnImage{.image = i, .ap50 = ap50, .jpeg = jpeg_text(small)}; });
+    for (ScoredBox& box : found) {
+      box.image = static_cast<std::int64_t>(i);
+      found_.push_back(box);
+    }
     return {};
   }
+  void keep_slices(std::int64_t cases) override { drawn_.keep(cases); }
 
   Validation result() const override {
     std::vector<TrueBox> truth = true_boxes(dataset_);
@@ -58,6 +77,15 @@ class DetectionValidation : public ValidationPass {
       const double ap50 = scores.summary_of(c)[kAp50];
       validation.by_class.push_back(ap50 >= 0 ? ap50 : std::numeric_limits<double>::quiet_NaN());
     }
+    std::vector<DrawnImage> drawn;
+    for (const auto& one : drawn_.worst_first()) drawn.push_back(one.shown);
+    validation.detail = detection_detail({.dataset = dataset_,
+                                          .classes = validation.classes,
+                                          .truth = truth,
+                                          .found = found_,
+                                          .scores = scores,
+                                          .ap50_by_image = ap50_by_image_,
+                                          .drawn = std::move(drawn)});
     return validation;
   }
   std::string nothing_read() const override {
@@ -70,7 +98,9 @@ class DetectionValidation : public ValidationPass {
   ImagePrediction prediction_;
   const ImageReader& reader_;
   std::vector<ScoredBox> found_;
-  std::set<std::int64_t> unread_;  // images
+  std::set<std::int64_t> unread_;      // images
+  std::vector<double> ap50_by_image_;  // of each image alone; NaN where it has no object
+  WorstAndBest<DrawnImage> drawn_;
 };
 
 }  // namespace

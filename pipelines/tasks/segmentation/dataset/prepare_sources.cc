@@ -143,4 +143,11 @@ std::set<std::string> part_names(const Dataset& dataset) {
   return names;
 }
 
+std::vector<std::string> parts_in_order(const std::vector<Case>& cases) {
+  std::vector<std::string> parts = {kFingerprintPart, kPlansPart};
+  for (const Case& item : cases) parts.push_back(case_part(item.id));
+  parts.push_back(kDatasetPart);
+  return parts;
+}
+
 }  // namespace voxshard

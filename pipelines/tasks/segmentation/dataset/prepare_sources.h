@@ -40,5 +40,7 @@ std::vector<std::filesystem::path> inputs_of(const Dataset& dataset);
 std::string options_hash(const PreparePlan& plan, const PrepareOptions& options);
 /// Returns the names of all parts of the work folder: plan, fingerprint, cases, list of cases.
 std::set<std::string> part_names(const Dataset& dataset);
+/// Returns those of a complete folder in the order in which they are made.
+std::vector<std::string> parts_in_order(const std::vector<Case>& cases);
 
 }  // namespace voxshard

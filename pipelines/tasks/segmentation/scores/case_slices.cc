@@ -35,13 +35,17 @@ std::vector<T> samples_of(const SlicePlan& plan, const MappedVolume& volume, DTy
 
 }  // namespace
 
-SlicePlan::SlicePlan(const Shape& volume) : shape_(volume) {
+SlicePlan::SlicePlan(const Shape& volume) : SlicePlan(volume, {}, kMostSliceSide) {
   for (int a = 0; a < 3; ++a) {
     const std::int64_t count = std::min(kMostSlices, volume[a]);
     for (std::int64_t i = 0; i < count; ++i)
       planes_[static_cast<std::size_t>(a)].push_back((2 * i + 1) * volume[a] / (2 * count));
-    strides_[static_cast<std::size_t>(a)] = (volume[a] + kMostSliceSide - 1) / kMostSliceSide;
   }
+}
+
+SlicePlan::SlicePlan(const Shape& volume, std::array<std::vector<std::int64_t>, 3> planes, std::int64_t most_side)
+    : shape_(volume), planes_(std::move(planes)) {
+  for (int a = 0; a < 3; ++a) strides_[static_cast<std::size_t>(a)] = (volume[a] + most_side - 1) / most_side;
 }
 
 std::int64_t SlicePlan::side(int axis) const { return (shape_[axis] + stride(axis) - 1) / stride(axis); }
@@ -69,37 +73,43 @@ nlohmann::ordered_json slices_json(const SlicePlan& plan, const PreparedCase& it
       low = first ? value : std::min(low, value), high = first ? value : std::max(high, value);
       first = false;
     }
-  std::vector<std::uint8_t> bytes(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    bytes[i] = high > low && std::isfinite(values[i])
-                   ? static_cast<std::uint8_t>(std::lround(255 * (values[i] - low) / (high - low)))
-                   : 0;
+  const std::vector<std::uint8_t> bytes = grey_bytes(values, low, high);
   std::vector<std::uint8_t> reference;
   for (const std::int32_t label : samples_of<std::int32_t>(plan, MappedVolume::open(item.label), DType::kI32))
     reference.push_back(label >= 0 && label < prepared.classes() ? static_cast<std::uint8_t>(label) : 0);
-  nlohmann::ordered_json json = {
-      {"case", item.id}, {"low", low}, {"high", high}, {"planes", nlohmann::ordered_json::array()}};
-  const auto& spacing = image.geometry().spacing;  // along x, y, z, which are the axes 2, 1, 0 here
+  return {{"case", item.id},
+          {"low", low},
+          {"high", high},
+          {"planes", planes_json(plan, image.geometry().spacing,
+                                 {{"image", bytes}, {"reference", reference}, {"prediction", labels}})}};
+}
+
+nlohmann::ordered_json planes_json(const SlicePlan& plan, const std::array<double, 3>& spacing_mm,
+                                   const std::vector<PlaneImage>& images) {
+  nlohmann::ordered_json planes = nlohmann::ordered_json::array();
   std::size_t first = 0;
   for (int axis = 0; axis < 3; ++axis) {
     const int row = axis == 0 ? 1 : 0, column = axis == 2 ? 1 : 2;
     const auto count = static_cast<std::size_t>(plan.samples(axis));
-    const auto mm = [&](int a) {
-      return spacing[static_cast<std::size_t>(2 - a)] * static_cast<double>(plan.stride(a));
+    const auto mm = [&](int a) {  // x, y, z are the axes 2, 1, 0
+      return spacing_mm[static_cast<std::size_t>(2 - a)] * static_cast<double>(plan.stride(a));
     };
-    const auto text = [&](std::span<const std::uint8_t> all) { return base64_text(all.subspan(first, count)); };
-    json["planes"].push_back({{"plane", kPlaneNames[axis]},
-                              {"at", plan.planes(axis)},
-                              {"rows", plan.side(row)},
-                              {"columns", plan.side(column)},
-                              {"row_mm", mm(row)},
-                              {"column_mm", mm(column)},
-                              {"image", text(bytes)},
-                              {"reference", text(reference)},
-                              {"prediction", text(labels)}});
+    nlohmann::ordered_json plane = {{"plane", kPlaneNames[axis]}, {"at", plan.planes(axis)},
+                                    {"rows", plan.side(row)},     {"columns", plan.side(column)},
+                                    {"row_mm", mm(row)},          {"column_mm", mm(column)}};
+    for (const PlaneImage& image : images) plane[image.name] = base64_text(image.samples.subspan(first, count));
+    planes.push_back(std::move(plane));
     first += count;
   }
-  return json;
+  return planes;
+}
+
+std::vector<std::uint8_t> grey_bytes(std::span<const float> values, float low, float high) {
+  std::vector<std::uint8_t> bytes(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (high > low && std::isfinite(values[i]))
+      bytes[i] = static_cast<std::uint8_t>(std::lround(255 * (std::clamp(values[i], low, high) - low) / (high - low)));
+  return bytes;
 }
 
 }  // namespace voxshard

@@ -25,6 +25,8 @@ inline constexpr std::int64_t kMostSlices = 24, kMostSliceSide = 128;
 class SlicePlan {
  public:
   explicit SlicePlan(const Shape& volume);
+  /// Chosen planes of each axis, ascending, with at most `most_side` samples along a row or column.
+  SlicePlan(const Shape& volume, std::array<std::vector<std::int64_t>, 3> planes, std::int64_t most_side);
 
   /// The positions of the planes of an axis, ascending, evenly spaced: all of a short one.
   const std::vector<std::int64_t>& planes(int axis) const { return planes_[static_cast<std::size_t>(axis)]; }
@@ -71,6 +73,21 @@ class SlicePlan {
   std::array<std::vector<std::int64_t>, 3> planes_;
   std::array<std::int64_t, 3> strides_{};
 };
+
+/// An image of the planes, with a byte for each sample of the plan, and its name in JSON.
+struct PlaneImage {
+  const char* name;
+  std::span<const std::uint8_t> samples;
+};
+
+/// Returns the planes as the page's script reads them, [{"plane", "at", "rows", "columns", "row_mm", "column_mm"}] with
+/// the images in base 64.
+///   spacing_mm  of the volume along x, y, z
+nlohmann::ordered_json planes_json(const SlicePlan& plan, const std::array<double, 3>& spacing_mm,
+                                   const std::vector<PlaneImage>& images);
+
+/// Returns bytes 0 to 255 for the values `low` to `high`; what lies beyond gets the nearest, what is not finite 0.
+std::vector<std::uint8_t> grey_bytes(std::span<const float> values, float low, float high);
 
 /// Returns the memory of the slices of a validation that keeps those of `cases`: as they are collected, and as text.
 std::int64_t slice_bytes(const Shape& volume, std::int64_t cases);

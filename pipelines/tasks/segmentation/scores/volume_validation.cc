@@ -8,6 +8,7 @@
 #include "io/datasets/annotated.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/metrics/dice.h"
+#include "pipelines/engine/worst_and_best.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/segmentation/scores/case_slices.h"
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
@@ -50,7 +51,7 @@ class VolumeValidation : public ValidationPass {
   std::vector<CaseFailure> validate(Session& session, const PredictionTurn& turn) override {
     const PreparedCase& item = dataset_.cases.at(turn.inputs.front());
     const SlicePlan slices(item.shape);
-    std::vector<std::uint8_t> labels(kept_slices_ > 0 ? static_cast<std::size_t>(slices.samples()) : 0);
+    std::vector<std::uint8_t> labels(kept_.keeps_any() ? static_cast<std::size_t>(slices.samples()) : 0);
     const std::vector<ClassCounts> all = sides_.empty() ? counts_of_cores(session, turn, slices, labels)
                                                         : counts_of_sides(session, turn, slices, labels);
     ValidatedCase scores{.name = item.id, .by_class = {}};
@@ -75,14 +76,14 @@ class VolumeValidation : public ValidationPass {
     }
     if (counted > 0) validation.score = sum / counted;
     validation.cases = scored_;
-    if (kept_slices_ == 0) return validation;
+    if (!kept_.keeps_any()) return validation;
     validation.slices = nlohmann::ordered_json::array();
-    for (const KeptSlices& one : worst_first_) validation.slices.push_back(one.slices);
+    for (const auto& one : kept_.worst_first()) validation.slices.push_back(one.shown);
     return validation;
   }
   void keep_slices(std::int64_t cases) override {
     constexpr int kMostClasses = 256;  // a sample is a byte
-    kept_slices_ = dataset_.plan.classes() <= kMostClasses ? cases : 0;
+    kept_.keep(dataset_.plan.classes() <= kMostClasses ? cases : 0);
   }
   std::string nothing_read() const override { return "volumes that validate can be read: the score of 0 says nothing"; }
 
@@ -164,7 +165,7 @@ class VolumeValidation : public ValidationPass {
         count_classes(found.view(), expected.view(), dataset_.plan.classes(), ignored());
     const auto counted = std::as_bytes(std::span(counts));
     std::vector<std::byte> bytes(counted.begin(), counted.end());
-    if (kept_slices_ == 0) return bytes;
+    if (!kept_.keeps_any()) return bytes;
     PlacedBox place{};
     for (int a = 0; a < 3; ++a) place.begin[a] = found.box.begin[a], place.extent[a] = found.box.extent[a];
     const auto placed = std::as_bytes(std::span(&place, 1));
@@ -212,21 +213,10 @@ class VolumeValidation : public ValidationPass {
 
   /// Keeps the slices of the worst cases and of the best one.
   void keep(double mean, const SlicePlan& plan, const PreparedCase& item, std::span<const std::uint8_t> labels) {
-    if (!std::isfinite(mean)) return;
-    const double badness = metric_.higher_is_better ? -mean : mean;
-    const auto place = std::ranges::upper_bound(worst_first_, badness, std::greater(), &KeptSlices::badness);
-    const bool is_full = std::ssize(worst_first_) == kept_slices_;
-    const std::ptrdiff_t at = place - worst_first_.begin();
-    // With the new one, one too many: the one before the best goes, which may be the new one.
-    if (is_full && at == kept_slices_ - 1) return;
-    worst_first_.insert(place, {badness, slices_json(plan, item, dataset_.plan, labels)});
-    if (is_full) worst_first_.erase(worst_first_.end() - (kept_slices_ > 1 ? 2 : 1));
+    if (std::isfinite(mean))
+      kept_.add(metric_.higher_is_better ? -mean : mean,
+                [&] { return slices_json(plan, item, dataset_.plan, labels); });
   }
-
-  struct KeptSlices {
-    double badness = 0;
-    nlohmann::ordered_json slices;
-  };
 
   const PreparedDataset& dataset_;
   std::vector<std::size_t> cases_;
@@ -235,8 +225,7 @@ class VolumeValidation : public ValidationPass {
   SideRule sides_;
   std::vector<std::vector<double>> scores_by_class_;  // of each case
   std::vector<ValidatedCase> scored_;                 // the same by case
-  std::int64_t kept_slices_ = 0;                      // the most cases in worst_first_
-  std::vector<KeptSlices> worst_first_;
+  WorstAndBest<nlohmann::ordered_json> kept_;         // slices
 };
 
 }  // namespace

@@ -67,6 +67,18 @@ TEST_F(PredictClips, AChangeOfClassIsAChangeOfInterval) {
   EXPECT_GT(scores.json.at("items"), 0) << "clips inside of the intervals";
 }
 
+TEST_F(PredictClips, FilmsInFoldersAreNumbered) {
+  scene_.film("in/MEIER/film.mkv", {{16, kDark}});
+  scene_.film("in/HUBER/film.mkv", {{16, kBright}});
+  PredictOptions o = options(scene_.path("in"));
+  o.recursive = true;
+  const PredictReport report = predict(o);
+  EXPECT_EQ(report.cases.size(), 2u);
+  EXPECT_THAT(scene_.found().rows.at(0).file, "case_0001");
+  EXPECT_THAT(Scene::bytes_of(scene_.path("found.json")), testing::Not(HasSubstr("MEIER")));
+  EXPECT_THAT(Scene::bytes_of(scene_.path("found.case_paths.json")), HasSubstr("HUBER/film.mkv"));
+}
+
 TEST_F(PredictClips, AListIsPredictedWhateverItsIntervalsHold) {
   scene_.film("a.mkv", {{24, kDark}}), scene_.film("b.mkv", {{24, kBright}});
   scene_.write("short.csv", "./a.mkv,0,0.1,dark\na.mkv,0.1,0.2,unheard of\nb.mkv,0,0.04,bright\nnone.mkv,dark\n" +
