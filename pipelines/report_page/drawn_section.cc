@@ -14,24 +14,27 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kColours = 8;
 
-/// Returns the boxes of a list as SVG, each with its class and score as a title and, where it is wide enough, as text.
-std::string boxes_svg(const Json& boxes, const Json& detail, const char* kind, double letter_px) {
+/// Returns the boxes of a list as SVG, each with its class and score as a title and the score as text: the colour tells
+/// the class, and short texts cover little.
+///   width  of the image, in its pixels
+std::string boxes_svg(const Json& boxes, const Json& detail, const char* kind, double width, double letter_px) {
   const Json& classes = part_of(detail, "/classes");
   std::string svg = std::string("<g class=\"") + kind + "\">";
   for (const Json& one : boxes) {
     const auto number = one.at("class").get<std::size_t>();
-    const std::string colour = "r" + std::to_string(number % kColours);
-    std::string name = number < classes.size() ? fact(classes[number], "/class") : "class " + std::to_string(number);
-    if (one.at("score").is_number()) name += " " + number_cell(one.at("score").get<double>(), 2).text;
+    const std::string colour = std::to_string(number % kColours),
+                      name =
+                          number < classes.size() ? fact(classes[number], "/class") : "class " + std::to_string(number),
+                      score = one.at("score").is_number() ? number_cell(one.at("score").get<double>(), 2).text : "";
     const auto edge = [&](std::size_t i) { return one.at("box").at(i).get<double>(); };
-    svg += "<rect class=\"" + colour + "\" x=\"" + svg_number(edge(0)) + "\" y=\"" + svg_number(edge(1)) +
-           "\" width=\"" + svg_number(edge(2)) + "\" height=\"" + svg_number(edge(3)) + "\"><title>" + html_text(name) +
-           "</title></rect>";
-    if (!one.at("score").is_number()) continue;
-    const double above = edge(1) - letter_px / 4, inside = edge(1) + letter_px;
-    svg += "<text class=\"t" + std::to_string(number % kColours) + "\" x=\"" + svg_number(std::max(0.0, edge(0))) +
-           "\" y=\"" + svg_number(above > letter_px ? above : inside) + "\" font-size=\"" + svg_number(letter_px) +
-           "\">" + html_text(name) + "</text>";
+    svg += "<rect class=\"r" + colour + "\" x=\"" + svg_number(edge(0)) + "\" y=\"" + svg_number(edge(1)) +
+           "\" width=\"" + svg_number(edge(2)) + "\" height=\"" + svg_number(edge(3)) + "\"><title>" +
+           html_text(name + (score.empty() ? "" : " " + score)) + "</title></rect>";
+    if (score.empty()) continue;
+    const double above = edge(1) - letter_px / 4, x = std::clamp(edge(0), 0.0, std::max(0.0, width - 2.5 * letter_px));
+    svg += "<text class=\"t" + colour + "\" x=\"" + svg_number(x) + "\" y=\"" +
+           svg_number(above > letter_px ? above : edge(1) + letter_px) + "\" font-size=\"" + svg_number(letter_px) +
+           "\">" + html_text(score) + "</text>";
   }
   return svg + "</g>";
 }
@@ -55,13 +58,13 @@ std::string drawn_section(const RunData& run) {
   html += "</p>\n<div class=\"drawn\">\n";
   for (const Json& one : images) {
     const double width = one.at("width").get<double>(), height = one.at("height").get<double>(),
-                 letter_px = std::max(width, height) / 32;
+                 letter_px = std::max(width, height) / 28;
     const std::string name = fact(one, "/item"),
                       size = "width=\"" + svg_number(width) + "\" height=\"" + svg_number(height) + "\"";
     html += "<figure><svg role=\"img\" aria-label=\"" + html_text(name) + "\" viewBox=\"0 0 " + svg_number(width) +
             " " + svg_number(height) + "\"><image " + size + " href=\"data:image/jpeg;base64," + fact(one, "/jpeg") +
-            "\"/>" + boxes_svg(one.at("reference"), run.last_detail, "wanted", letter_px) +
-            boxes_svg(one.at("prediction"), run.last_detail, "found", letter_px) + "</svg><figcaption>" +
+            "\"/>" + boxes_svg(one.at("reference"), run.last_detail, "wanted", width, letter_px) +
+            boxes_svg(one.at("prediction"), run.last_detail, "found", width, letter_px) + "</svg><figcaption>" +
             html_text(name) + ": AP50 " +
             (one.at("ap50").is_number() ? number_cell(one.at("ap50").get<double>()).text : "-") + ", " +
             std::to_string(one.at("reference").size()) + " objects, " + std::to_string(one.at("prediction").size()) +

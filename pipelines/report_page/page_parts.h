@@ -40,7 +40,7 @@ details{margin:8px 0}summary{cursor:pointer;color:var(--r0)}.chart{width:100%;he
 .confusion td{background:rgba(var(--shade),calc(var(--share)*.45));padding:3px 8px;text-align:center}.confusion th[scope=col]{padding-right:8px;text-align:center;overflow-wrap:anywhere;max-width:12ch;vertical-align:bottom}
 .confusion th:first-child{text-align:left;max-width:20ch;overflow-wrap:anywhere}
 .drawn{display:flex;flex-wrap:wrap;gap:16px}.drawn figure{margin:0;flex:0 1 340px}.drawn svg{width:100%;height:auto;display:block;background:#000}
-.drawn rect{fill:none;stroke-width:2;vector-effect:non-scaling-stroke}.drawn .wanted rect{stroke-dasharray:5 4}.drawn text{stroke:#000;stroke-width:3px;paint-order:stroke;stroke-linejoin:round;vector-effect:non-scaling-stroke}
+.drawn rect{fill:none;stroke-width:2;vector-effect:non-scaling-stroke}.drawn .wanted rect{stroke-dasharray:5 4}.drawn text{font-weight:600;stroke:#000;stroke-width:2.5px;paint-order:stroke;stroke-linejoin:round;vector-effect:non-scaling-stroke}
 .t0{fill:#6db0f2}.t1{fill:#f29357}.t2{fill:#58c79a}.t3{fill:#c792ea}.t4{fill:#f2808f}.t5{fill:#c3cf5a}.t6{fill:#5cc8d8}.t7{fill:#cfa27c}
 .drawn .r0{stroke:#6db0f2}.drawn .r1{stroke:#f29357}.drawn .r2{stroke:#58c79a}.drawn .r3{stroke:#c792ea}.drawn .r4{stroke:#f2808f}.drawn .r5{stroke:#c3cf5a}.drawn .r6{stroke:#5cc8d8}.drawn .r7{stroke:#cfa27c}
 #show-images .k0{background:#6db0f2}#show-images .k1{background:#f29357}#show-images .k2{background:#58c79a}#show-images .k3{background:#c792ea}#show-images .k4{background:#f2808f}#show-images .k5{background:#c3cf5a}#show-images .k6{background:#5cc8d8}#show-images .k7{background:#cfa27c}

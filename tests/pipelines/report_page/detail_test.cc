@@ -72,7 +72,7 @@ TEST(ValidationDetail, IsShownInChartsTablesAndWords) {
   EXPECT_THAT(page, HasSubstr("<th scope=\"row\">cell</th><td style=\"--share:0.500\" data-value=\"3\">3</td>"));
   EXPECT_THAT(page, HasSubstr("(nothing)"));
   EXPECT_THAT(page, HasSubstr("href=\"data:image/jpeg;base64,/9j/AAAA\""));
-  EXPECT_THAT(page, HasSubstr("cell 0.62")) << "the score beside a box";
+  EXPECT_THAT(page, HasSubstr("<title>cell 0.62</title></rect>")) << "the class and score of a box";
   EXPECT_THAT(page, Not(HasSubstr("<b>\"")));
   EXPECT_EQ(page.find("/9j/AAAA"), page.rfind("/9j/AAAA")) << "an image stands in the page once";
 }

@@ -115,6 +115,26 @@ RenderedPage rendered_well(const std::filesystem::path& page) {
   return light;
 }
 
+TEST(RenderedPage, WhatIsWrongWithAPageIsFound) {
+  if (!chromium()) GTEST_SKIP() << kNoChromium;
+  const ScratchFolder folder("faulty");
+  folder.write("page.html", R"(<!DOCTYPE html><html><body style="background:#fff">
+<p style="color:#aaa">faint</p><p style="width:3000px">wide</p>
+<svg class="chart" aria-label="labels" viewBox="0 0 100 50" width="100"><text x="5" y="20">one</text><text x="8" y="22">two</text>
+<text x="95" y="45">three</text></svg>
+<svg class="chart" aria-label="no line" data-series="loss" viewBox="0 0 100 50" width="100"><path class="line" d=""/></svg>
+<figure data-item="0"><canvas></canvas></figure><p style="color:#111">dark</p></body></html>)");
+  const json checks = test::render(folder, folder.path() / "page.html", {}).checks;
+  ASSERT_TRUE(checks.is_object());
+  EXPECT_EQ(checks.at("contrast").size(), 1u) << checks;
+  EXPECT_THAT(checks.at("contrast").dump(), HasSubstr("faint"));
+  EXPECT_THAT(checks.at("overflow").dump(), HasSubstr("wide"));
+  EXPECT_THAT(checks.at("overlap").dump(), HasSubstr("one / two"));
+  EXPECT_THAT(checks.at("cut").dump(), HasSubstr("three"));
+  EXPECT_THAT(checks.at("empty").dump(), HasSubstr("no line"));
+  EXPECT_THAT(checks.at("empty").dump(), HasSubstr("canvas 0"));
+}
+
 TEST(RenderedPage, OfASegmentationShowsTheNumbersAndSlicesOfItsFiles) {
   if (!chromium()) GTEST_SKIP() << kNoChromium;
   TrainingScene scene("rendered_volumes", 5);
