@@ -40,10 +40,11 @@ RunCommand add(CLI::App& app) {
   app.add_option("-o,--output", o->predict.output, joined(task_clauses(&TaskWords::outputs), "; "))->required();
   app.add_flag("--held-out", o->predict.held_out,
                "Predict only what the run was not trained on, by what the files hold, whatever they are called");
-  app.add_flag("--recursive", o->predict.recursive,
-               "Of a folder take the inputs in all folders in it too, up to 16 deep; links to folders and out of the "
-               "folder are not followed. Outputs are then numbered, case_0001, unless --keep-names; case_paths.json, for "
-               "its owner alone, leads back");
+  app.add_flag(
+      "--recursive", o->predict.recursive,
+      "Of a folder take the inputs in all folders in it too, up to 16 deep; links to folders and out of the "
+      "folder are not followed. Outputs are then numbered, case_0001, unless --keep-names; case_paths.json, for "
+      "its owner alone, leads back");
   app.add_flag("--dry-run", o->predict.dry_run,
                "Say what would be predicted, kept and left out, and an estimate of its memory and time; write nothing");
   add_weights_options(app, o->predict.checkpoint, o->predict.weights);

@@ -108,7 +108,9 @@ int print_version(bool json) {
 int print_help(const CLI::App& root, const CLI::Success& help) {
   const auto chosen = root.get_subcommands();
   const bool all = help.get_name() == "CallForAllHelp";
-  print(chosen.empty() ? root.help() : all ? chosen[0]->help(root.get_name()) : short_help(*chosen[0], root.get_name()));
+  print(chosen.empty() ? root.help()
+        : all          ? chosen[0]->help(root.get_name())
+                       : short_help(*chosen[0], root.get_name()));
   return kExitOk;
 }
 

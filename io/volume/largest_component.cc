@@ -80,10 +80,9 @@ void LargestComponents::see(const TensorView& planes) {
   for_each_row(planes, [&](const std::int32_t* voxels, std::size_t y) {
     if (y == 0) std::swap(plane_, before_);
     plane_[y].clear();
-    for_each_run(voxels, planes.extent()[2], of_class_,
-                 [&](std::int64_t begin, std::int64_t end, std::size_t label) {
-                   plane_[y].push_back(new_run(begin, end, label));
-                 });
+    for_each_run(voxels, planes.extent()[2], of_class_, [&](std::int64_t begin, std::int64_t end, std::size_t label) {
+      plane_[y].push_back(new_run(begin, end, label));
+    });
     if (y > 0) join_rows(plane_[y], plane_[y - 1]), join_rows(plane_[y], before_[y - 1]);
     join_rows(plane_[y], before_[y]);
     if (y + 1 < rows) join_rows(plane_[y], before_[y + 1]);

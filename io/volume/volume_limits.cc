@@ -35,9 +35,10 @@ void require_within(const VolumeLimits& limits, const VolumeInfo& info, const st
   const std::int64_t voxels = voxels_of(info.geometry);
   const std::string size = joined_text(info.geometry.size.data(), 3) + " voxels";
   if (info.voxel_bytes < 0 || voxels > limits.most_voxels)
-    throw input_error(path, "has " + size + ", more than the " + std::to_string(limits.most_voxels) + " that are read",
-                      "crop or resample it" + (voxels <= kMostSetting ? ", or raise {most-voxels} to " + std::to_string(voxels) : ""),
-                      "E_SIZE");
+    throw input_error(
+        path, "has " + size + ", more than the " + std::to_string(limits.most_voxels) + " that are read",
+        "crop or resample it" + (voxels <= kMostSetting ? ", or raise {most-voxels} to " + std::to_string(voxels) : ""),
+        "E_SIZE");
   const double inflation =
       static_cast<double>(info.voxel_bytes) / static_cast<double>(std::max<std::int64_t>(info.file_bytes, 1));
   if (info.compressed && info.voxel_bytes > kFreeInflationBytes && inflation > limits.most_inflation)

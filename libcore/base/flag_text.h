@@ -1,5 +1,5 @@
-// Messages of the libraries name an option by its field: "{fold} is 9". Where they are shown or listed, it is replaced by
-// the option as typed.
+// Messages of the libraries name an option by its field: "{fold} is 9". Where they are shown or listed, it is replaced
+// by the option as typed.
 //
 //   with_flags("choose another with {output}")   // "choose another with -o"
 #pragma once

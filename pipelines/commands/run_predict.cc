@@ -2,6 +2,7 @@
 
 #include "libcore/kernels/conv.h"
 #include "pipelines/engine/rehearsal.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -33,8 +34,8 @@ PredictReport run_predict(const PredictOptions& asked, const RunContext& context
   if (options.recursive) {
     std::error_code error;
     if (context.writes() && !std::filesystem::is_directory(options.input, error))
-      throw Error(ErrorKind::kUsage, "[predict] {recursive} is about folders, and " + options.input.string() +
-                                         " is none; leave it out");
+      throw Error(ErrorKind::kUsage,
+                  "[predict] {recursive} is about folders, and " + options.input.string() + " is none; leave it out");
     options.input = std::filesystem::absolute(options.input).lexically_normal();
     if (!options.input.has_filename()) options.input = options.input.parent_path();
   }

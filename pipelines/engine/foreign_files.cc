@@ -17,9 +17,9 @@ constexpr std::size_t kMostShown = 10;
 
 /// An ending may be a part of a name ("scan.MEIER"): those of this list alone are shown.
 constexpr std::array<std::string_view, 37> kEndings = {
-    ".avi",  ".bmp", ".csv", ".dcm",  ".doc", ".docx", ".dvh", ".gz",  ".hdr", ".html", ".ima", ".img", ".ini",
+    ".avi",  ".bmp", ".csv",  ".dcm", ".doc", ".docx", ".dvh", ".gz",  ".hdr", ".html", ".ima", ".img",  ".ini",
     ".jpeg", ".jpg", ".json", ".log", ".md",  ".mha",  ".mhd", ".mkv", ".mov", ".mp4",  ".nii", ".nrrd", ".odt",
-    ".pdf",  ".png", ".raw", ".tar",  ".tif", ".tiff", ".tsv", ".txt", ".xls", ".xml",  ".zip"};
+    ".pdf",  ".png", ".raw",  ".tar", ".tif", ".tiff", ".tsv", ".txt", ".xls", ".xml",  ".zip"};
 
 std::string kind_of(const std::filesystem::path& file) {
   std::string ending = file.extension().string();
@@ -72,10 +72,8 @@ std::string text_of(const ForeignFiles& foreign) {
 nlohmann::ordered_json to_json(const ForeignFiles& foreign) {
   nlohmann::ordered_json kinds = nlohmann::ordered_json::object();
   for (const auto& [kind, count] : kinds_of(foreign)) kinds[kind] = count;
-  nlohmann::ordered_json json = {{"files", std::ssize(foreign.files)},
-                                 {"links", foreign.links},
-                                 {"folders", foreign.folders},
-                                 {"kinds", kinds}};
+  nlohmann::ordered_json json = {
+      {"files", std::ssize(foreign.files)}, {"links", foreign.links}, {"folders", foreign.folders}, {"kinds", kinds}};
   if (!foreign.shows_names) return json;
   nlohmann::ordered_json& names = json["names"] = nlohmann::ordered_json::array();
   for (const auto& file : foreign.files) names.push_back(name_of(foreign, file));

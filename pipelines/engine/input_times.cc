@@ -53,7 +53,9 @@ std::optional<double> InputTimes::priced(const PredictionTurn& turn) {
   return seconds;
 }
 
-const char* InputTimes::source() const { return earlier_.elements > 0 ? "earlier" : host_ != nullptr ? "host" : "none"; }
+const char* InputTimes::source() const {
+  return earlier_.elements > 0 ? "earlier" : host_ != nullptr ? "host" : "none";
+}
 
 std::string InputTimes::text(double seconds) const {
   if (earlier_.elements > 0)
@@ -61,7 +63,8 @@ std::string InputTimes::text(double seconds) const {
   if (host_ == nullptr)
     return "no estimate of the time: predict one input first, or measure this machine with voxshard doctor";
   return "about " + duration_text(seconds) +
-         " for the network by an estimate from the measured rates of this machine; reading and writing come in addition";
+         " for the network by an estimate from the measured rates of this machine; reading and writing come in "
+         "addition";
 }
 
 }  // namespace voxshard

@@ -38,7 +38,7 @@ class InputTimes {
 
   PredictionBatch& batch_;
   PartTime earlier_;
-  std::shared_ptr<const Device> host_;                // null: not measured
+  std::shared_ptr<const Device> host_;                  // null: not measured
   std::map<std::string, std::optional<double>> known_;  // by extents of all models
 };
 

@@ -149,9 +149,9 @@ struct PredictOptions {
   std::optional<DType> precision;
   bool held_out = false;               // true: inputs that the run was trained on are not predicted
   std::optional<TrainedOn> only = {};  // keys of the inputs to predict, as CaseHashes has them; none: all
-  bool into_run = false;  // true: the output lies in the folder of the run, as what `train` predicts when it ends
+  bool into_run = false;   // true: the output lies in the folder of the run, as what `train` predicts when it ends
   bool recursive = false;  // true: of a folder everything in it and in the folders in it
-  bool dry_run = false;   // true: nothing is predicted or written; the report says what would be
+  bool dry_run = false;    // true: nothing is predicted or written; the report says what would be
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;
@@ -169,9 +169,9 @@ struct PredictedCase {
 /// An input or a case as a dry run found it.
 struct PlannedInput {
   std::string id;
-  Shape extents;           // N and the spatial axes of what the model sees; of a case its voxels
-  std::int64_t bytes = 0;  // of the process at the peak
-  bool kept = false;       // an earlier call predicted it, and it would be kept
+  Shape extents;                                 // N and the spatial axes of what the model sees; of a case its voxels
+  std::int64_t bytes = 0;                        // of the process at the peak
+  bool kept = false;                             // an earlier call predicted it, and it would be kept
   std::optional<double> seconds = std::nullopt;  // an estimate; none: nothing is known
 };
 
@@ -185,7 +185,7 @@ struct PredictReport {
   std::int64_t kept = 0;              // cases that an earlier call with the same settings and inputs predicted
   std::vector<CaseFailure> failures;  // also in quarantine.csv
   std::vector<std::string>
-      not_reached;       // the inputs that were not predicted because of a stop; in quarantine.csv as E_STOPPED
+      not_reached;            // the inputs that were not predicted because of a stop; in quarantine.csv as E_STOPPED
   ForeignFiles foreign = {};  // files of the input folder that are no inputs
   SeenInputs seen = {};       // the inputs that the run was trained on
   std::int64_t bytes_per_core = 0;  // for the largest input

@@ -77,7 +77,8 @@ std::vector<fs::path> held_in(const FoundVolume& volume, const VolumeFormats& fo
 [[noreturn]] void throw_no_volume(const fs::path& folder, const std::string& what, const VolumeFormats& formats,
                                   const std::string& but) {
   throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the " + what + " no " + volume_endings(formats) +
-                                      " file, no DICOM series" + (what.starts_with("archive") ? "" : " and no archive of such") +
+                                      " file, no DICOM series" +
+                                      (what.starts_with("archive") ? "" : " and no archive of such") +
                                       (but.empty() ? "" : " (but " + but + ")"));
 }
 

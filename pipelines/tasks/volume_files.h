@@ -35,8 +35,7 @@ VolumeList list_volumes(const std::filesystem::path& folder, const VolumeFormats
 /// Returns the volumes of a folder and of the folders in it (files_below() in input_tree.h): files, DICOM series and
 /// the volumes of archives, each of what lies beside the others. Files that belong to none of them become `foreign`,
 /// and volumes of which a file is a link that leads out of the folder are left out. Errors: as list_volumes().
-VolumeList list_volumes_below(const std::filesystem::path& folder, const VolumeFormats& formats,
-                              ForeignFiles& foreign);
+VolumeList list_volumes_below(const std::filesystem::path& folder, const VolumeFormats& formats, ForeignFiles& foreign);
 
 /// Returns the files directly in a folder that are no part of its volumes, and counts the folders in it.
 ///   volumes  files of that folder

@@ -10,6 +10,7 @@
 #include "pipelines/tasks/classification/evaluate_items.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
+#include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
 
 namespace voxshard {
@@ -96,7 +97,8 @@ std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
            "Limits",
            &o.most_pixels,
            {{1, 0x1p31}}},
-          keep_names_setting(o.keep_names), irregular_setting(o.irregular)};
+          keep_names_setting(o.keep_names),
+          irregular_setting(o.irregular)};
 }
 
 /// Sets the baseline. Errors: kUsage for a baseline that only label maps have.

@@ -113,10 +113,9 @@ void add_channels(const std::string& id, const Files& files, const std::vector<s
     const fs::path path = known != files.by_channel.end() ? known->second : sibling(files.any, id, c, formats);
     std::error_code error;
     if (known == files.by_channel.end() && !fs::exists(path, error)) {
-      const std::string expected =
-          is_nameless(files.any, formats) ? "a folder or archive CASE" + channel_suffix(c)
-          : found.nameless                ? "a file CASE" + channel_suffix(c)
-                                          : shown_name(path.filename().string());
+      const std::string expected = is_nameless(files.any, formats) ? "a folder or archive CASE" + channel_suffix(c)
+                                   : found.nameless                ? "a file CASE" + channel_suffix(c)
+                                                                   : shown_name(path.filename().string());
       return leave_out("E_MISSING", "the channel " + std::to_string(c) + " (" + shown_name(channels[c]) +
                                         ") is missing; expected " + expected);
     }
@@ -130,7 +129,8 @@ void add_channels(const std::string& id, const Files& files, const std::vector<s
 CaseNames take_names_of_folders(Dataset& set, const std::map<std::string, std::string>& by_path) {
   std::map<fs::path, std::string> name_of;
   for (const Case& item : set.training) name_of[item.images.front()] = item.id;
-  const auto files = std::ranges::stable_partition(set.training, [&](const Case& item) { return !by_path.contains(item.id); });
+  const auto files =
+      std::ranges::stable_partition(set.training, [&](const Case& item) { return !by_path.contains(item.id); });
   std::vector<Case> of_files(files.begin(), files.end());
   set.training.erase(files.begin(), files.end());
   name_by_folders(set);

@@ -41,8 +41,9 @@ InputCases cases_below(const std::filesystem::path& root, const std::vector<std:
                        const std::vector<std::string>& channels, const VolumeFormats& formats);
 
 /// Names the cases as their label maps are called. Files keep their names, unless there is a secret. DICOM series and
-/// the volumes of an archive have none of their own, and names of cases_below() are those of folders: they get anonymous
-/// ids as in read_dataset_source(), or with source.keep_names those of the folders that hold them ("a_b_liver_03"). Sorts what gets new ids by id.
+/// the volumes of an archive have none of their own, and names of cases_below() are those of folders: they get
+/// anonymous ids as in read_dataset_source(), or with source.keep_names those of the folders that hold them
+/// ("a_b_liver_03"). Sorts what gets new ids by id.
 ///   source  its `folder` is the input, of which folders are named
 ///   output  folder of an earlier call, whose ids hold
 ///   returns names and files by id, for write_case_names(); empty where ids are the names of files

@@ -167,7 +167,8 @@ class VolumePrediction : public Prediction {
   static std::string naming_of(const PredictOptions& options) {
     const auto& reading = options.task.of<VolumeReading>();
     const std::string names = reading.keep_names ? "names of folders" : reading.id_salt.empty() ? "" : "salted";
-    return names + (options.recursive ? ", in folders" : "") + (reading.largest == "none" ? "" : ", largest parts of " + reading.largest) +
+    return names + (options.recursive ? ", in folders" : "") +
+           (reading.largest == "none" ? "" : ", largest parts of " + reading.largest) +
            (reading.probabilities ? ", probabilities" : "");
   }
 
@@ -224,7 +225,8 @@ class VolumePrediction : public Prediction {
   /// Returns the label map as it is written, beside sums of so many bytes.
   Volume parts_of(Volume labels, const Case& item, std::int64_t sums_bytes) {
     const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + sums_bytes;
-    const std::string removed = largest_.keep(LabelSlabs::of(labels.voxels), left_of(o_.formats.limits.memory_bytes, held));
+    const std::string removed =
+        largest_.keep(LabelSlabs::of(labels.voxels), left_of(o_.formats.limits.memory_bytes, held));
     if (!removed.empty()) b_.progress.log("case " + item.id + ": " + removed);
     return labels;
   }

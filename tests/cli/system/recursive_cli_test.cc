@@ -33,8 +33,8 @@ TEST_F(RecursiveCli, ANightSaysOneLineACaseAndASummaryAndNoFolder) {
 
   const CommandResult night = run_voxshard(predict() + " --json");
   EXPECT_EQ(night.exit_code, 0) << night.err;
-  for (const char* line : {"case case_0001: predicted in ", "case case_0002: predicted in ",
-                           "left out: 1 file that is no input (1 .pdf)"})
+  for (const char* line :
+       {"case case_0001: predicted in ", "case case_0002: predicted in ", "left out: 1 file that is no input (1 .pdf)"})
     EXPECT_THAT(night.err, HasSubstr(line));
   EXPECT_THAT(night.out + night.err, AllOf(Not(HasSubstr("MEIER")), Not(HasSubstr("HUBER")), Not(HasSubstr("brief"))));
   EXPECT_EQ(night.json().at("summary"),
@@ -76,8 +76,9 @@ TEST_F(RecursiveCli, PrepareAndEvaluateHaveADryRunToo) {
   EXPECT_FALSE(fs::exists(scene_ / "work"));
   const std::string labels = data() + "/labelsTr";
   EXPECT_EQ(run_voxshard("evaluate " + labels + " " + labels + " --dry-run --json").json().at("planned").size(), 2u);
-  EXPECT_EQ(run_voxshard("prepare " + data() + " -o " + (scene_ / "work") + " --dry-run --json").json().at("planned").size(),
-            2u);
+  EXPECT_EQ(
+      run_voxshard("prepare " + data() + " -o " + (scene_ / "work") + " --dry-run --json").json().at("planned").size(),
+      2u);
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ TEST(RunPredictRecursive, FilesOfOneNameAreTwoCasesAndNoFolderIsNamed) {
   EXPECT_EQ(report.foreign.files.size(), 2u);
   EXPECT_EQ(report.foreign.links, 1) << "a link out of the folder";
   const std::string json = to_json(report).dump(), log = all_of(scene.progress.lines);
-  EXPECT_THAT(log, HasSubstr("left out: 2 files that are no inputs (1 .txt, 1 of another kind), 1 link that leads out"));
+  EXPECT_THAT(log,
+              HasSubstr("left out: 2 files that are no inputs (1 .txt, 1 of another kind), 1 link that leads out"));
   EXPECT_THAT(log, HasSubstr("case case_0001: predicted in "));
   for (const char* name : {"MEIER", "HUBER", "GEHEIM", "OBEN", "AUFNAHME"}) {
     EXPECT_THAT(json, Not(HasSubstr(name)));

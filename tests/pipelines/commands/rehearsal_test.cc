@@ -15,8 +15,8 @@ namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 using nlohmann::ordered_json;
+using testing::HasSubstr;
 
 PrepareRequest preparing(const Scene& scene, bool dry_run, bool resume = false) {
   return {.dataset = scene.data(), .work = scene.work(), .resume = resume, .dry_run = dry_run};

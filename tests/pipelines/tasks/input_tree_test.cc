@@ -69,8 +69,10 @@ TEST_F(InputTreeTest, ForeignFilesAreCountedByKindAndNamedWhereNamesAreShown) {
   EXPECT_EQ(to_json(foreign).at("kinds").at(".txt"), 2);
   foreign.shows_names = true;
   EXPECT_EQ(text_of(foreign), "4 files that are no inputs (a/MEIER.txt, b.TXT, scan.MEIER, without)");
-  expect_error(ErrorKind::kNoCase, "hold no video (but 5 files",
-               [&] { inputs_below(root_, "video", [](const fs::path&) { return false; }, foreign); });
+  expect_error(ErrorKind::kNoCase, "hold no video (but 5 files", [&] {
+    inputs_below(
+        root_, "video", [](const fs::path&) { return false; }, foreign);
+  });
 }
 
 }  // namespace

@@ -74,8 +74,9 @@ FoundImages find_images_below(const InputNaming& naming, CaseNames& paths, Forei
 }
 
 HashedCase hashed_image(const FoundImage& image) {
-  return {
-      .name = seen_name(image.id, image.shown()), .files = {image_address(image.file).file}, .part = part_of(image.file)};
+  return {.name = seen_name(image.id, image.shown()),
+          .files = {image_address(image.file).file},
+          .part = part_of(image.file)};
 }
 
 std::vector<HashedCase> frame_inputs(const fs::path& video, const std::optional<FrameSelection>& frames,

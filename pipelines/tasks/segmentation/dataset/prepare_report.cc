@@ -67,19 +67,19 @@ Json source_of(const PrepareOptions& options) {
 
 Json to_json(const PrepareReport& report) {
   Json json = {{"work", report.work.string()},
-          {"plan", to_json(report.plan)},
-          {"ids", report.ids},
-          {"prepared", report.prepared},
-          {"skipped", report.skipped},
-          {"failed", report.failures.size()},
-          {"failures", to_json(report.failures)},
-          {"warnings", to_json(report.warnings)},
-          {"annotated", to_json(report.coverage)},
-          {"missing_classes", kMissingClassesNames[static_cast<std::size_t>(report.missing_rule)]},
-          {"missing", to_json(report.missing)},
-          {"patients_of_several_cases", report.patients_of_several},
-          {"interrupted", report.interrupted},
-          {"seconds", report.seconds}};
+               {"plan", to_json(report.plan)},
+               {"ids", report.ids},
+               {"prepared", report.prepared},
+               {"skipped", report.skipped},
+               {"failed", report.failures.size()},
+               {"failures", to_json(report.failures)},
+               {"warnings", to_json(report.warnings)},
+               {"annotated", to_json(report.coverage)},
+               {"missing_classes", kMissingClassesNames[static_cast<std::size_t>(report.missing_rule)]},
+               {"missing", to_json(report.missing)},
+               {"patients_of_several_cases", report.patients_of_several},
+               {"interrupted", report.interrupted},
+               {"seconds", report.seconds}};
   if (!report.planned.empty()) json["planned"] = to_json(report.planned);
   return json;
 }

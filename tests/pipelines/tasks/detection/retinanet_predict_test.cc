@@ -69,7 +69,8 @@ TEST(PredictDetections, PicturesInFoldersAreNumberedAndNoFolderIsNamed) {
   std::string said = to_json(report).dump() + report.text + Scene::bytes_of(o.output) +
                      Scene::bytes_of(scene.path("found.quarantine.csv"));
   for (const std::string& line : scene.progress.lines) said += line;
-  for (const char* name : {"MEIER", "HUBER", "KRANK", "SCHULZ"}) EXPECT_THAT(said, testing::Not(testing::HasSubstr(name)));
+  for (const char* name : {"MEIER", "HUBER", "KRANK", "SCHULZ"})
+    EXPECT_THAT(said, testing::Not(testing::HasSubstr(name)));
   EXPECT_THAT(Scene::bytes_of(scene.path("found.case_paths.json")), testing::HasSubstr("\"name\": \"MEIER/p.png\""));
   EXPECT_TRUE(fs::exists(scene.path("drawn/" + report.cases[0].id + ".png")));
   o.output = scene.path("named.json"), prediction_settings(o).keep_names = true;
