@@ -2,6 +2,7 @@
 
 #include "libcore/kernels/conv.h"
 #include "pipelines/engine/rehearsal.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {

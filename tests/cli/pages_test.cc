@@ -238,7 +238,9 @@ TEST(HelpCli, OfEachCommandFitsOnAScreenAndNamesEveryOption) {
     EXPECT_LE(std::ranges::count(page, '\n'), kMostLines) << page;
     std::istringstream lines(page);
     for (std::string line; std::getline(lines, line);)
-      if (line.find("voxshard " + command) == std::string::npos) EXPECT_LE(line.size(), kMostColumns) << line;
+      if (line.find("voxshard " + command) == std::string::npos) {
+        EXPECT_LE(line.size(), kMostColumns) << line;
+      }
     for (const auto& option : options) {
       EXPECT_THAT(page, HasSubstr(option.at("names").at(0).get<std::string>())) << command;
       EXPECT_THAT(all, HasSubstr(option.at("names").back().get<std::string>())) << command;

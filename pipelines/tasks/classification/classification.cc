@@ -10,6 +10,7 @@
 #include "pipelines/tasks/classification/evaluate_items.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
+#include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/series_choice.h"
 

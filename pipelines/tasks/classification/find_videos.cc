@@ -4,6 +4,7 @@
 #include <map>
 
 #include "io/files/file_name.h"
+#include "io/video/video_copy.h"
 #include "io/video/video_reader.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
 #include "pipelines/tasks/video_info.h"
@@ -18,7 +19,11 @@ FoundVideo described(const std::string& name, const fs::path& file, const ClassP
                      const VideoReadOptions& reading) {
   const VideoReader video(file, reading);
   const VideoStream& stream = video.stream();
-  FoundVideo found{.name = name, .file = file, .frames = video.index().size(), .pixels = stream.height * stream.width};
+  FoundVideo found{.name = name,
+                   .file = file,
+                   .frames = video.index().size(),
+                   .pixels = stream.height * stream.width,
+                   .drawn_pixels = drawn_pixels(stream.height, stream.width)};
   if (found.frames < steps.reach())
     throw Error(ErrorKind::kInput, "E_CLIP",
                 "[input] " + file.string() + ": has " + std::to_string(found.frames) + " frames, fewer than the " +

@@ -16,6 +16,7 @@ struct FoundVideo {
   std::string name;  // relative to the data set or folder
   std::filesystem::path file;
   std::int64_t frames = 0, pixels = 0;    // of the video; of one of its frames
+  std::int64_t drawn_pixels = 0;          // of a frame of a drawn copy
   Shape extents;                          // N windows of T H W that are predicted at once
   std::shared_ptr<const VideoScan> scan;  // kept when a new scan would decode the whole video
 };

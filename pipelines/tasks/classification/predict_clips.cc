@@ -148,6 +148,7 @@ class ClipsPrediction : public Prediction {
                              windows_plan({.steps = steps_,
                                            .frames = video.frames,
                                            .pixels = video.pixels,
+                                           .drawn_pixels = video.drawn_pixels,
                                            .extents = video.extents,
                                            .channels = p_.channels,
                                            .classes = std::ssize(p_.classes),

@@ -14,6 +14,7 @@
 #include "pipelines/tasks/detection/scores/evaluate_images.h"
 #include "pipelines/tasks/detection/scores/froc_report.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
+#include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {

@@ -12,6 +12,7 @@
 #include "io/image/draw_boxes.h"
 #include "io/image/image_reader.h"
 #include "io/video/stream.h"
+#include "io/video/video_copy.h"
 #include "io/video/video_writer.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
@@ -104,7 +105,7 @@ class DetectionInputs : public Prediction {
     const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width),
                        most = b_.context.budget_bytes();
     const ProcessPlan plan =
-        b_.planned().held + b_.cores(turn) + reading_image_plan(pixels, frames()) + drawing_plan(pixels);
+        b_.planned().held + b_.cores(turn) + reading_image_plan(pixels, frames()) + drawing_plan(size);
     const double held = static_cast<double>(b_.planned().held.total());
     const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
     require_fits(plan, most, ErrorKind::kInput, image.shown(),
@@ -114,8 +115,8 @@ class DetectionInputs : public Prediction {
     b_.takes(plan);
   }
 
-  /// Returns the memory of drawn copies of videos beside reading, for frames of so many pixels.
-  virtual ProcessPlan drawing_plan(std::int64_t /*pixels*/) const { return {}; }
+  /// Returns the memory of drawn copies of videos beside reading, for frames of that size.
+  virtual ProcessPlan drawing_plan(const ImageSize& /*frame*/) const { return {}; }
 
   /// Returns the objects that are written, best first.
   std::vector<Detection> found_in(const Tensor& pixels) {
@@ -288,9 +289,11 @@ class VideoObjects : public DetectionInputs {
   }
 
  private:
-  ProcessPlan drawing_plan(std::int64_t pixels) const override {
+  ProcessPlan drawing_plan(const ImageSize& frame) const override {
     if (d_.draw.empty()) return {};
-    return {{MemoryPart::kReading, planned_bytes(encoder_bytes(pixels, b_.context.threads()))}};
+    return {{MemoryPart::kReading,
+             planned_bytes(drawn_copy_bytes(frame.height * frame.width, drawn_pixels(frame.height, frame.width),
+                                            b_.context.threads()))}};
   }
 };
 

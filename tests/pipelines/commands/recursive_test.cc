@@ -82,8 +82,9 @@ TEST(RunPredictRecursive, FilesOfOneNameAreTwoCasesAndNoFolderIsNamed) {
     EXPECT_THAT(log + report.text, Not(HasSubstr(name)));
     for (const auto& entry : fs::directory_iterator(scene.path("out"))) {
       EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr(name)));
-      if (entry.path().filename() != kCaseNamesFile && entry.path().extension() != ".gz")
+      if (entry.path().filename() != kCaseNamesFile && entry.path().extension() != ".gz") {
         EXPECT_THAT(Scene::bytes_of(entry.path()), Not(HasSubstr(name))) << entry.path();
+      }
     }
   }
   struct stat about {};

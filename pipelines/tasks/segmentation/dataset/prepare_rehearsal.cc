@@ -23,11 +23,11 @@ void plan_spacing_by_headers(PreparePlan& plan, const PrepareOptions& options, c
   if (!geometries.empty()) plan.spacing_mm = spacing_of_geometries(plan, geometries);
 }
 
+namespace {
+
+/// Returns the prepared size and the memory of a case. Errors: kInput, where it would be left out.
 PlannedInput rehearsed_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options) {
   return hiding_paths(item, [&] {
-    if (options.headers)
-      for (const CaseFailure& failure : options.headers(item, options.formats))
-        throw Error(ErrorKind::kInput, failure.code, failure.message);
     PlannedInput planned{.id = item.id, .extents = {}};
     planned.bytes =
         widest(fingerprint_case_plan(item, plan, options.formats), preparing_case_plan(item, plan, options.formats))
@@ -37,17 +37,21 @@ PlannedInput rehearsed_case(const Case& item, const PreparePlan& plan, const Pre
   });
 }
 
+}  // namespace
+
 void rehearse_cases(const PrepareOptions& options, const PreparePlan& plan, const std::vector<Case>& cases,
                     Progress& progress, PrepareReport& report, const std::function<bool(std::size_t)>& kept) {
   report.plan = plan;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     throw_if_stopped(progress);
     std::vector<CaseFailure> failures;
-    in_case_boundary(cases[i].id, failures, [&] {
-      report.planned.push_back(rehearsed_case(cases[i], plan, options));
-      report.planned.back().kept = kept(i);
-      report.skipped += report.planned.back().kept;
-    });
+    if (options.headers) failures = options.headers(cases[i], options.formats);
+    if (failures.empty())
+      in_case_boundary(cases[i].id, failures, [&] {
+        report.planned.push_back(rehearsed_case(cases[i], plan, options));
+        report.planned.back().kept = kept(i);
+        report.skipped += report.planned.back().kept;
+      });
     for (CaseFailure& failure : failures) {
       progress.warn("case " + failure.id + ": " + failure.code + " " + failure.message + " [would be left out]");
       report.failures.push_back(std::move(failure));

@@ -1,7 +1,7 @@
 // The dry run of `prepare`: what would become of the cases, from their headers alone.
 //
-//   for (const Case& item : dataset.training)
-//     if (auto planned = rehearsed_case(item, plan, options)) planned_cases.push_back(*planned);
+//   rehearse_cases(options, plan, dataset.training, progress, report, is_kept);
+//   report.planned[0].bytes
 #pragma once
 
 #include "pipelines/engine/requests.h"
@@ -13,11 +13,8 @@ namespace voxshard {
 /// nnU-Net's convention images count without their crop.
 void plan_spacing_by_headers(PreparePlan& plan, const PrepareOptions& options, const std::vector<Case>& cases);
 
-/// Returns the prepared size and the memory of a case. Errors: kInput with the code and text with which it would be
-/// left out, as far as headers tell.
-PlannedInput rehearsed_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options);
-
-/// Adds the cases to a report: as rehearsed_case() has them, or among those that are left out.
+/// Adds the cases to a report: their prepared size and memory, or among those that are left out why, as far as headers
+/// tell.
 ///   kept  true for a case, by its number, that an earlier call prepared
 /// Errors: kNoCase, or kBudget, when all are left out.
 void rehearse_cases(const PrepareOptions& options, const PreparePlan& plan, const std::vector<Case>& cases,

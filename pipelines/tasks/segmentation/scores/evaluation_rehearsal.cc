@@ -8,22 +8,28 @@
 namespace voxshard {
 namespace {
 
-/// Returns the header of a label map. Errors: kInput with the code with which reading would refuse it.
-VolumeInfo usable_header(const std::filesystem::path& file, const VolumeFormats& formats) {
+/// Returns the header of a label map; none for one that cannot be used, and why among the failures.
+std::optional<VolumeInfo> usable_header(const LabelPair& pair, const std::filesystem::path& file,
+                                        const VolumeFormats& formats, std::vector<CaseFailure>& failures) {
   VolumeInfo info = read_volume_info(file, formats);
-  if (!info.readable) throw Error(ErrorKind::kInput, info.problem_code, info.problem);
-  return info;
+  if (info.readable) return info;
+  failures.push_back({pair.id, info.problem_code, info.problem});
+  return std::nullopt;
 }
 
-/// Returns the size and the memory of a case. Errors: kInput, where it would be left out.
-PlannedInput rehearsed_pair(const LabelPair& pair, const EvaluateLabelsOptions& options, bool surfaces) {
+/// Adds the size and the memory of a case. Errors: kInput, where it would be left out.
+void rehearse_pair(const LabelPair& pair, const EvaluateLabelsOptions& options, bool surfaces,
+                   std::vector<PlannedInput>& planned, std::vector<CaseFailure>& failures) {
   require_both(pair);
-  const VolumeInfo prediction = usable_header(pair.prediction, options.formats);
-  if (!pair.drawn)
-    require_same_grid(usable_header(pair.reference, options.formats).geometry, prediction.geometry,
-                      pair.prediction.filename().string());
+  const auto prediction = usable_header(pair, pair.prediction, options.formats, failures);
+  if (!prediction) return;
+  if (!pair.drawn) {
+    const auto reference = usable_header(pair, pair.reference, options.formats, failures);
+    if (!reference) return;
+    require_same_grid(reference->geometry, prediction->geometry, pair.prediction.filename().string());
+  }
   const ProcessPlan plan = evaluating_case_plan(pair.files(options.threshold_baseline, surfaces), options.formats);
-  return {.id = pair.id, .extents = prediction.geometry.shape(), .bytes = plan.total()};
+  planned.push_back({.id = pair.id, .extents = prediction->geometry.shape(), .bytes = plan.total()});
 }
 
 }  // namespace
@@ -36,7 +42,7 @@ TaskReport rehearse_evaluation(const EvaluateLabelsOptions& options, const RunCo
   for (const LabelPair& pair : set.pairs) {
     throw_if_stopped(context.progress());
     const std::size_t before = failures.size();
-    in_case_boundary(pair.id, failures, [&] { planned.push_back(rehearsed_pair(pair, options, surfaces)); });
+    in_case_boundary(pair.id, failures, [&] { rehearse_pair(pair, options, surfaces, planned, failures); });
     for (std::size_t i = before; i < failures.size(); ++i)
       context.progress().warn("case " + pair.id + ": " + failures[i].code + " " + failures[i].message +
                               " [would be left out]");

@@ -216,13 +216,13 @@ TEST_F(PredictClips, TheTimeLineIsDrawnIntoTheFilm) {
   EXPECT_EQ(report.found.at("not_drawn"), 0);
   VideoReader drawn(scene_.path("seen.mp4")), plain(film);
   ASSERT_EQ(drawn.index().size(), 48);
-  EXPECT_EQ(drawn.stream().height, 96);
-  EXPECT_EQ(drawn.stream().width, 128);
+  EXPECT_EQ(drawn.stream().height, 4 * 96) << "small videos are enlarged";
+  EXPECT_EQ(drawn.stream().width, 4 * 128);
   for (const std::int64_t f : {0, 7, 47}) EXPECT_DOUBLE_EQ(drawn.index().seconds(f), plain.index().seconds(f));
   VideoFrame frame;
   ASSERT_TRUE(drawn.read(12, frame));
   const auto colour = [&](std::int64_t y, std::int64_t x) {
-    const auto* p = frame.rgb.as<std::uint8_t>() + 3 * (y * 128 + x);
+    const auto* p = frame.rgb.as<std::uint8_t>() + 3 * (4 * y * 512 + 4 * x);
     return std::array<int, 3>{p[0], p[1], p[2]};
   };
   EXPECT_NE(colour(94, 10), colour(94, 110)) << "the two classes have their colours along the lower edge";
