@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "io/datasets/hidden_paths.h"
+#include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
-#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
