@@ -17,8 +17,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// A run of two steps, and an inbox of folders that are named after patients.
-struct TreeScene : TrainingScene {
-  explicit TreeScene(const std::string& name) : TrainingScene(name) {
+struct RecursiveScene : TrainingScene {
+  explicit RecursiveScene(const std::string& name) : TrainingScene(name) {
     TrainOptions o = options("run");
     o.steps = 2;
     run_train(o, progress);
@@ -64,7 +64,7 @@ std::string all_of(const std::vector<std::string>& lines) {
 }
 
 TEST(RunPredictRecursive, FilesOfOneNameAreTwoCasesAndNoFolderIsNamed) {
-  TreeScene scene("recursive");
+  RecursiveScene scene("recursive");
   const PredictReport report = run_predict(scene.predict(), scene.progress);
   ASSERT_EQ(report.cases.size(), 3u);
   EXPECT_EQ(report.cases[0].id, "case_0001");
@@ -94,7 +94,7 @@ TEST(RunPredictRecursive, FilesOfOneNameAreTwoCasesAndNoFolderIsNamed) {
 }
 
 TEST(RunPredictRecursive, ALaterCallKeepsNumbersAndPredictsWhatIsNewAlone) {
-  TreeScene scene("recursive_later");
+  RecursiveScene scene("recursive_later");
   run_predict(scene.predict(), scene.progress);
   const std::string anna = scene.id_of("MEIER_ANNA/2024/AUFNAHME"), huber = scene.id_of("HUBER/AUFNAHME");
   scene.put(2, "inbox/HUBER/AUFNAHME.nii.gz");  // another image at the place of one that was predicted
@@ -114,7 +114,7 @@ TEST(RunPredictRecursive, ALaterCallKeepsNumbersAndPredictsWhatIsNewAlone) {
 }
 
 TEST(RunPredictRecursive, NamesAreThoseOfTheFoldersWhereThatIsAskedFor) {
-  TreeScene scene("recursive_names");
+  RecursiveScene scene("recursive_names");
   PredictOptions o = scene.predict();
   o.task.of<VolumeReading>().keep_names = true;
   const PredictReport report = run_predict(o, scene.progress);
@@ -127,7 +127,7 @@ TEST(RunPredictRecursive, NamesAreThoseOfTheFoldersWhereThatIsAskedFor) {
 }
 
 TEST(RunPredictRecursive, AWatchedInboxObeysIt) {
-  TreeScene scene("recursive_watch");
+  RecursiveScene scene("recursive_watch");
   fs::remove_all(scene.path("inbox"));
   scene.put(0, "inbox/MEIER/a/AUFNAHME.nii.gz"), scene.put(1, "inbox/MEIER/b/AUFNAHME.nii.gz");
   struct StopAfterTwo : RecordingProgress {
@@ -146,7 +146,7 @@ TEST(RunPredictRecursive, AWatchedInboxObeysIt) {
 }
 
 TEST(RunPredictRecursive, AFileIsRefusedAndAFolderWithoutVolumesSaysWhatItHolds) {
-  TreeScene scene("recursive_none");
+  RecursiveScene scene("recursive_none");
   PredictOptions o = scene.predict();
   o.input = scene.source(0);
   expect_error(ErrorKind::kUsage, "is about folders", [&] { run_predict(o, scene.progress); });
@@ -158,7 +158,7 @@ TEST(RunPredictRecursive, AFileIsRefusedAndAFolderWithoutVolumesSaysWhatItHolds)
 }
 
 TEST(RunPredictRecursive, WithoutItFoldersAreNotEnteredWhichIsSaid) {
-  TreeScene scene("recursive_without");
+  RecursiveScene scene("recursive_without");
   PredictOptions o = scene.predict();
   o.recursive = false;
   const PredictReport report = run_predict(o, scene.progress);
