@@ -130,7 +130,8 @@ TEST(EvaluateSeveral, RunsOfSeveralSeedsHaveTheSpreadOfTheirLosses) {
   const Json& loss = row_of(report.json.at("spread"), nullptr, "loss");
   EXPECT_EQ(loss.at("values"), Json(losses));
   EXPECT_NEAR(loss.at("deviation").get<double>(), std::abs(losses[0] - losses[1]) / std::sqrt(2.0), 1e-12);
-  const TaskReport page = run_report({.runs = {o.predictions, o.further[0]}, .file = scene.path("both.html")});
+  const TaskReport page =
+      run_report({.runs = {o.predictions, o.further[0]}, .file = scene.path("both.html")}, scene.progress);
   EXPECT_FALSE(page.json.contains("spread")) << "nothing validated";
 }
 
