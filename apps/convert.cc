@@ -14,7 +14,7 @@ namespace {
 
 struct Options {
   ConvertRequest request;
-  std::string to, size, labels = "one-hot", compression = "gzip";
+  std::string to, size, labels = "one-hot", compression = "gzip", series = "best";
   bool provenance = false;
 };
 
@@ -59,8 +59,15 @@ RunCommand add(CLI::App& app) {
       ->capture_default_str();
   add_irregular_option(
       app, o->request.irregular,
-      "Of a DICOM series whose slices are missing, unevenly spaced or tilted, and of a file with sheared "
+      "Of a DICOM series whose slices are missing, doubled, unevenly spaced or tilted, and of a file with sheared "
       "axes: reject, or resample on an upright regular grid");
+  app.add_option(
+         "--series", o->series,
+         "Of several reconstructions of a scan in a tree that becomes an nnU-Net folder without --classes: best, "
+         "the one that labels refer to, else the one with the thinnest slices, of these the one with the softest "
+         "kernel; or all")
+      ->check(one_of({"best", "all"}))
+      ->capture_default_str();
   app.add_option("--fraction", o->request.least_fraction,
                  "Of a fractional DICOM segmentation: the part of a voxel from which on it belongs to a segment; "
                  "W_FRACTION says that it was cut")
@@ -89,6 +96,7 @@ RunCommand add(CLI::App& app) {
     request.threads = context.threads;
     request.one_hot = o->labels == "one-hot";
     request.compressed = o->compression == "gzip";
+    request.best_series = o->series == "best";
     if (!o->size.empty()) {
       const Shape extents = extents_from_text(o->size, 3, 1);
       request.shape = {extents[1], extents[2], extents[3]};

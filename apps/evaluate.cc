@@ -53,6 +53,10 @@ RunCommand add(CLI::App& app) {
   app.add_option("-o,--output", o.summary,
                  clauses(&TaskWords::scores, ", ") +
                      ", or what --json prints of a run or of several; of several also their table as .csv beside it");
+  app.add_flag(
+      "--dry-run", o.dry_run,
+      "Of label maps: say which cases would be scored and left out, and the memory of one, from headers alone; "
+      "write nothing");
   add_memory_option(
       app, "--host-memory", options->resources.host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are counted at once, and which are left out; default: "

@@ -87,7 +87,7 @@ RunCommand add(CLI::App& app) {
       ->group(drawing);
   add_irregular_option(
       app, o->irregular,
-      "Of a sample whose DICOM slices are missing, unevenly spaced or tilted, or whose axes are sheared: "
+      "Of a sample whose DICOM slices are missing, doubled, unevenly spaced or tilted, or whose axes are sheared: "
       "reject, or resample on an upright regular grid")
       ->needs(draw)
       ->group(drawing);
@@ -101,8 +101,12 @@ RunCommand add(CLI::App& app) {
     const bool sized = o->settings.is_said("size");
     ModelSpec spec = model_spec(o->model, o->batch);
     std::optional<DrawnSample> sample;
-    if (!o->sample.empty())
-      sample = read_drawn_sample(o->sample, spec.spatial_axes(), volume_formats_with(o->irregular));
+    if (!o->sample.empty()) {
+      const VolumeFormats formats = volume_formats_with(o->irregular);
+      sample = read_drawn_sample(o->sample, spec.spatial_axes(), formats);
+      const std::string note = spec.spatial_axes() == 3 ? read_volume_info(o->sample, formats).warning : "";
+      if (!note.empty()) context.progress->warn("the sample: " + note);
+    }
     const bool own_size = sample && !sized;
     if (!sized && spec.spatial_axes() == 2) o->size = "128x128";  // the smallest size that a feature pyramid accepts
     const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : o->extents(spec);

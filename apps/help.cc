@@ -1,14 +1,13 @@
 // voxshard help: the help of a command, and the program's lists: options, codes, exit codes, formats.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <map>
-#include <sstream>
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/terminal/flags.h"
 #include "apps/terminal/stop_signals.h"
+#include "apps/words/short_help.h"
 #include "libcore/base/spelling.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/data_formats.h"
@@ -31,16 +30,7 @@ std::string wrapped_table(const Rows& rows) {
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t c = 0; c < last; ++c) line += row[c] + std::string(widths[c] - row[c].size() + 2, ' ');
-    const std::size_t indent = line.size();
-    std::istringstream words(row[last]);
-    for (std::string word; words >> word;) {
-      if (line.size() > indent && line.size() + 1 + word.size() > kWidth) {
-        text += line + "\n";
-        line.assign(indent, ' ');
-      }
-      line += (line.size() > indent ? " " : "") + word;
-    }
-    text += line + "\n";
+    text += wrapped(std::move(line), row[last], kWidth);
   }
   return text;
 }
@@ -49,21 +39,8 @@ std::vector<CLI::App*> subcommands_of(CLI::App& root) {
   return root.get_subcommands([](CLI::App*) { return true; });
 }
 
-/// Returns the names {"-o", "--output"} of an option, or {"WORK"} of a positional argument.
-std::vector<std::string> names_of(const CLI::Option& option) {
-  std::vector<std::string> names;
-  if (option.get_positional()) {
-    names.push_back(option.get_name());
-    std::ranges::transform(names[0], names[0].begin(),
-                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  }
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
 /// Returns the first name of an option, which is the short one if it has any.
-std::string option_text(const CLI::Option& option) { return names_of(option).front(); }
+std::string option_text(const CLI::Option& option) { return option_names(option).front(); }
 
 /// True when every command has the option with the same description.
 bool is_of_all(const CLI::Option& option, const std::vector<CLI::App*>& commands) {
@@ -87,7 +64,7 @@ Outcome list_options(CLI::App& root) {
       for (const CLI::Option* option : app.get_options()) {
         if (option->get_group() != group || is_of_all(*option, commands) != of_all) continue;
         texts.push_back(option_text(*option));
-        json.push_back({{"names", names_of(*option)},
+        json.push_back({{"names", option_names(*option)},
                         {"group", group},
                         {"help", option->get_description()},
                         {"default", option->get_default_str()}});
@@ -173,7 +150,7 @@ Outcome help_on(const std::string& word, CLI::App& root) {
   std::vector<std::string> names;
   for (const Topic& topic : kTopics) names.push_back(topic.name);
   for (CLI::App* command : subcommands_of(root)) {
-    if (word == command->get_name()) return say(command->help(root.get_name()));
+    if (word == command->get_name()) return say(short_help(*command, root.get_name()));
     names.push_back(command->get_name());
   }
   const auto likely = likely_name(word, names);

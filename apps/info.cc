@@ -26,7 +26,7 @@ RunCommand add(CLI::App& app) {
   auto irregular = std::make_shared<IrregularSlices>(IrregularSlices::kReject);
   add_irregular_option(
       app, *irregular,
-      "Of a DICOM series whose slices are missing, unevenly spaced or tilted, and of a file with sheared "
+      "Of a DICOM series whose slices are missing, doubled, unevenly spaced or tilted, and of a file with sheared "
       "axes: reject, which lists it as what cannot be used, or resample: it is listed as it would be read");
   return [paths, quick, irregular](const Context& context) {
     const InfoReport report =

@@ -7,14 +7,15 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build        # the build
-  libinsighttoolkit5-dev       # ITK: NIfTI in and out
+  libinsighttoolkit5-dev       # ITK: headers of NIfTI, NRRD and MetaImage out, resampling
   libdcmtk-dev libgdcm-dev      # DICOM: DCMTK parses, GDCM decodes pixels
   libgdcm-tools                # ITK's CMake package names GDCM's tools
   libarchive-dev               # zip and tar files of studies
   liblzma-dev                  # .tar.xz with a bound of the decoder's memory
+  libdeflate-dev               # packs .nii.gz, the same bytes on every processor
   libdnnl-dev                  # oneDNN: convolution and matrix products
   libhwy-dev                   # Highway: vectorised loops for several instruction sets
-  libopencv-dev zlib1g-dev     # PNG; the check of .nii.gz
+  libopencv-dev zlib1g-dev     # PNG; gzipped IDX and TFRecord files
   libtiff-dev libexif-dev      # headers of pictures
   libpugixml-dev               # Pascal VOC
   libxxhash-dev                # hashes of files and of checkpoints
@@ -24,7 +25,7 @@ packages=(
   python3                      # the tests hold a reader of TFRecord files in plain Python beside ours
   libcli11-dev                 # the command line
   nlohmann-json3-dev libtomlplusplus-dev libyaml-cpp-dev  # settings
-  libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C
+  libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C; ISA-L unpacks .nii.gz too
   libgtest-dev libgmock-dev libvalijson-dev
   "$@"
 )

@@ -224,6 +224,8 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
       "Trains on whole CT volumes and video cut over a set of emulated cores. No network, no telemetry; not a medical "
       "device.");
   root.name("voxshard");
+  root.set_help_flag("-h,--help", "A page of help");
+  root.set_help_all_flag("--help-all", "What each option means, with its range and default");
   root.footer("Example: voxshard demo data && voxshard prepare data -o work");
   bool version = false;
   GlobalOptions global{.threads = usable_workers(transport)};

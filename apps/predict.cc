@@ -6,6 +6,7 @@
 #include "apps/run_context.h"
 #include "apps/setting_args.h"
 #include "apps/terminal/flags.h"
+#include "apps/terminal/shell.h"
 #include "io/files/scratch_file.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_predict.h"
@@ -39,8 +40,13 @@ RunCommand add(CLI::App& app) {
   app.add_option("-o,--output", o->predict.output, joined(task_clauses(&TaskWords::outputs), "; "))->required();
   app.add_flag("--held-out", o->predict.held_out,
                "Predict only what the run was not trained on, by what the files hold, whatever they are called");
+  app.add_flag(
+      "--recursive", o->predict.recursive,
+      "Of a folder take the inputs in all folders in it too, up to 16 deep; links to folders and out of the "
+      "folder are not followed. Outputs are then numbered, case_0001, unless --keep-names; case_paths.json, for "
+      "its owner alone, leads back");
   app.add_flag("--dry-run", o->predict.dry_run,
-               "Say what would be predicted, kept and left out, and the memory that it takes; write nothing");
+               "Say what would be predicted, kept and left out, and an estimate of its memory and time; write nothing");
   add_weights_options(app, o->predict.checkpoint, o->predict.weights);
   app.add_option("--partition", o->partition, "Another partition than that of the training");
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");
@@ -64,7 +70,9 @@ RunCommand add(CLI::App& app) {
       o->resources.scratch = o->scratch.empty() ? nearest_folder(o->predict.output) : fs::path(o->scratch);
     const RunContext run = run_context(context, o->resources);
     const PredictReport report = run_predict(o->predict, run, task_table(), estimator_options(o->estimator));
-    return Outcome{.json = to_json(report),
+    nlohmann::ordered_json json = to_json(report);
+    if (report.interrupted) json["next"] = "voxshard " + shell_line(context.words);
+    return Outcome{.json = std::move(json),
                    .text = report.text,
                    .exit_code = report.failures.empty() && !report.damaged ? kExitOk : kExitPartial,
                    .interrupted = report.interrupted,

@@ -30,6 +30,9 @@ RunCommand add(CLI::App& app) {
   add_settings(app, options->settings);
   app.add_option("--seed", o->seed, "Seed of the foreground samples")->check(number_in(kSeeds))->capture_default_str();
   app.add_flag("--resume", o->resume, "Skip cases that an earlier run finished with the same options and files");
+  app.add_flag("--dry-run", o->dry_run,
+               "Say which cases would be prepared, kept and left out, and the memory of one, from headers alone; write "
+               "nothing");
   add_memory_option(
       app, "--host-memory", options->resources.host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are in flight, and which are refused; default: "

@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <sstream>
 
 #include "apps/exit_code.h"
 #include "apps/terminal/flags.h"
 #include "apps/terminal/shell.h"
 #include "apps/terminal/stop_signals.h"
+#include "apps/words/short_help.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 #include "libcore/ranks/mpi.h"
@@ -106,10 +106,12 @@ int print_version(bool json) {
 }
 
 int print_help(const CLI::App& root, const CLI::Success& help) {
-  std::ostringstream text;
-  const int code = root.exit(help, text, std::cerr);
-  print(text.str());
-  return code;
+  const auto chosen = root.get_subcommands();
+  const bool all = help.get_name() == "CallForAllHelp";
+  print(chosen.empty() ? root.help()
+        : all          ? chosen[0]->help(root.get_name())
+                       : short_help(*chosen[0], root.get_name()));
+  return kExitOk;
 }
 
 int report_error(const Error& error, bool json) {

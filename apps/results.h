@@ -30,7 +30,7 @@ struct Printing {
 /// on a full disk.
 int print_outcome(const Outcome& outcome, const Printing& how);
 int print_version(bool json);
-/// Prints the help requested by --help, as formatted by CLI11.
+/// Prints the page of help of --help, or all of --help-all as formatted by CLI11.
 int print_help(const CLI::App& root, const CLI::Success& help);
 
 /// Reports an error on standard error, and with `json` also as a document on standard output. Returns the exit code.

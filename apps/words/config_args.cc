@@ -16,7 +16,7 @@ namespace {
 
 const CLI::Option* find_option(const CLI::App& app, std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
-  if (key == "help" || key == "config" || key == "version") return nullptr;
+  if (key == "help" || key == "help-all" || key == "config" || key == "version") return nullptr;
   return app.get_option_no_throw("--" + key);
 }
 

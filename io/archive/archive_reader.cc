@@ -209,7 +209,7 @@ std::int64_t ArchiveReader::read(char* to, std::int64_t most) {
     if (unpacked_bytes_ > limits_.free_bytes &&
         static_cast<double>(unpacked_bytes_) > limits_.most_inflation * static_cast<double>(archive_bytes_))
       refuse("unpacks to more than " + fixed_text(limits_.most_inflation, 0) + " times its size",
-             "is it what it should be? Then raise most-inflation, or unpack it and give the folder", "E_SIZE");
+             "is it what it should be? Then raise {most-inflation}, or unpack it and give the folder", "E_SIZE");
   }
   return got;
 }

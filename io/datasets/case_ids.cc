@@ -52,8 +52,9 @@ std::vector<fs::path> files_of(const Case& item) {
 
 }  // namespace
 
-CaseNames read_case_names(const fs::path& work) {
-  const fs::path file = work / kCaseNamesFile;
+CaseNames read_case_names(const fs::path& work) { return read_case_names_file(work / kCaseNamesFile); }
+
+CaseNames read_case_names_file(const fs::path& file) {
   CaseNames names;
   std::error_code error;
   if (!fs::exists(file, error)) return names;
@@ -85,16 +86,20 @@ std::map<std::string, std::vector<fs::path>> read_case_files(const fs::path& wor
   return files;
 }
 
-void write_case_names(const fs::path& work, const CaseNames& names) {
+void write_case_names(const fs::path& work, const CaseNames& names, const std::vector<fs::path>& foreign) {
+  write_case_names_file(work / kCaseNamesFile, names, foreign);
+}
+
+void write_case_names_file(const fs::path& file, const CaseNames& names, const std::vector<fs::path>& foreign) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::object();
   for (const auto& [id, one] : names) {
     nlohmann::ordered_json files = nlohmann::ordered_json::array();
     for (const fs::path& file : one.files) files.push_back(file.string());
     cases[id] = {{"name", one.name}, {"files", files}};
   }
-  write_private_text(
-      work / kCaseNamesFile,
-      nlohmann::ordered_json{{"cases", cases}}.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  nlohmann::ordered_json all = {{"cases", cases}};
+  for (const fs::path& one : foreign) all["foreign"].push_back(one.string());
+  write_private_text(file, all.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 std::string salted_id(const Secret& secret, const std::string& name) {

@@ -34,7 +34,14 @@ CaseNames read_case_names(const std::filesystem::path& work);
 /// Errors: kInput for a file that is damaged.
 std::map<std::string, std::vector<std::filesystem::path>> read_case_files(const std::filesystem::path& work);
 /// Writes them whole or not at all, readable by the owner alone (mode 0600). Errors: kOutput.
-void write_case_names(const std::filesystem::path& work, const CaseNames& names);
+///   foreign  files of the input that are no part of a case, for its owner to look at
+void write_case_names(const std::filesystem::path& work, const CaseNames& names,
+                      const std::vector<std::filesystem::path>& foreign = {});
+
+/// The same for a file of another name.
+CaseNames read_case_names_file(const std::filesystem::path& file);
+void write_case_names_file(const std::filesystem::path& file, const CaseNames& names,
+                           const std::vector<std::filesystem::path>& foreign = {});
 
 /// Returns "case_" and 16 digits of the keyed hash of a name.
 std::string salted_id(const Secret& secret, const std::string& name);

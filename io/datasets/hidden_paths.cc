@@ -65,6 +65,11 @@ std::string without_path(std::string text, const fs::path& path, const std::stri
   return text;
 }
 
+std::string without_paths_below(std::string text, const fs::path& folder, const std::string& by) {
+  replace(text, folder.string(), by, true);
+  return text;
+}
+
 std::string without_paths(std::string text, const Case& item) {
   std::vector<std::pair<fs::path, std::string>> files;
   for (const fs::path& image : item.images) files.emplace_back(image, "the image");

@@ -14,6 +14,10 @@ namespace voxshard {
 /// Returns the text with a path, and the name of its file, replaced.
 std::string without_path(std::string text, const std::filesystem::path& path, const std::string& by);
 
+/// Returns the text with every path that begins with a folder replaced up to its end; the folder's name stays where it
+/// stands alone.
+std::string without_paths_below(std::string text, const std::filesystem::path& folder, const std::string& by);
+
 /// Returns the text with all paths of the case replaced: those of its files, of the folders that hold them, and of any
 /// other file in these folders.
 std::string without_paths(std::string text, const Case& item);

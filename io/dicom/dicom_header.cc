@@ -11,6 +11,7 @@
 
 #include "io/dicom/dicom_file.h"
 #include "io/dicom/dicom_values.h"
+#include "io/dicom/structures.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_error.h"
 #include "io/files/open_file.h"
@@ -24,13 +25,18 @@ void keep(auto& known, const auto& found) {
   if (found) known = found;
 }
 
+/// Returns a number that counts something; 0 for none.
+std::int64_t whole_number(const std::optional<double>& number) { return std::llround(number.value_or(0)); }
+
 /// Reads the attributes of a classic file, which are at the top of its data set.
 DicomFrame classic_frame(const DicomValues& v) {
   return {.position = v.numbers<3>(DCM_ImagePositionPatient),
           .orientation = v.numbers<6>(DCM_ImageOrientationPatient),
           .spacing = v.numbers<2>(DCM_PixelSpacing),
           .slope = v.number(DCM_RescaleSlope),
-          .intercept = v.number(DCM_RescaleIntercept)};
+          .intercept = v.number(DCM_RescaleIntercept),
+          .rescale_type = v.text(DCM_RescaleType),
+          .temporal_position = whole_number(v.number(DCM_TemporalPositionIdentifier))};
 }
 
 constexpr std::string_view kEnhancedPet = "1.2.840.10008.5.1.4.1.1.130";
@@ -69,9 +75,13 @@ void read_groups(const DicomValues& groups, DicomFrame& frame, DicomHeader& h) {
   groups.in_first_item(DCM_SegmentIdentificationSequence, [&](const DicomValues& v) {
     frame.segment = static_cast<int>(v.small_number(DCM_ReferencedSegmentNumber));
   });
+  groups.in_first_item(DCM_FrameContentSequence, [&](const DicomValues& v) {
+    if (const auto number = v.number(DCM_TemporalPositionIndex)) frame.temporal_position = whole_number(number);
+  });
   groups.in_first_item(DCM_PixelValueTransformationSequence, [&](const DicomValues& v) {
     keep(frame.slope, v.number(DCM_RescaleSlope));
     keep(frame.intercept, v.number(DCM_RescaleIntercept));
+    frame.rescale_type = v.text(DCM_RescaleType);
   });
   if (h.sop_class == kEnhancedPet) keep(frame.values, read_real_world_values(groups));
 }
@@ -150,13 +160,11 @@ PetHeader read_enhanced_pet(const DicomValues& v, std::vector<DicomFrame>& frame
   return pet;
 }
 
-/// Returns the stored values of pixels outside of the round field of view; none but of a CT in Hounsfield units.
-std::optional<std::array<std::int64_t, 2>> read_padding(const DicomValues& v, const DicomHeader& h) {
-  const std::string unit = v.text(DCM_RescaleType);
-  if (h.modality != "CT" || !(unit.empty() || unit.starts_with("HU"))) return std::nullopt;
-  const auto value = v.stored_value(DCM_PixelPaddingValue, h.is_signed);
+/// Returns the stored values of pixels outside of the field of view.
+std::optional<std::array<std::int64_t, 2>> read_padding(const DicomValues& v, bool is_signed) {
+  const auto value = v.stored_value(DCM_PixelPaddingValue, is_signed);
   if (!value) return std::nullopt;
-  const std::int64_t limit = v.stored_value(DCM_PixelPaddingRangeLimit, h.is_signed).value_or(*value);
+  const std::int64_t limit = v.stored_value(DCM_PixelPaddingRangeLimit, is_signed).value_or(*value);
   return std::array{std::min(*value, limit), std::max(*value, limit)};
 }
 
@@ -213,6 +221,10 @@ bool looks_like_dicom(const fs::path& path) {
   return begins_like_dicom({bytes.data(), static_cast<std::size_t>(in.gcount())}, path.extension().string());
 }
 
+bool is_in_hounsfield_units(const DicomHeader& header, const DicomFrame& frame) {
+  return header.modality == "CT" && (frame.rescale_type.empty() || frame.rescale_type.starts_with("HU"));
+}
+
 DicomHeader read_dicom_header(const fs::path& path) {
   const OpenDicom open = open_dicom(path, 4096);
   DicomHeader h{.file = path, .whole = open.whole};
@@ -231,13 +243,14 @@ DicomHeader read_dicom_header(const fs::path& path) {
   h.colours = v.text(DCM_PhotometricInterpretation);
   h.bits = static_cast<int>(v.small_number(DCM_BitsAllocated));
   h.is_signed = v.small_number(DCM_PixelRepresentation) == 1;
-  h.padding = read_padding(v, h);
+  h.padding = read_padding(v, h.is_signed);
   const DcmXfer syntax(open.file->getDataset()->getOriginalXfer());
   h.compressed = syntax.isEncapsulated() || syntax.getStreamCompression() != ESC_none;
   std::error_code error;
   h.file_bytes = static_cast<std::int64_t>(fs::file_size(path, error));
   h.frames = read_frames(v, h);
   read_segments(v, h);
+  if (is_structure_set(h)) h.referenced_series = series_of_structure_set(v);
   if (h.sop_class == kEnhancedPet)
     h.pet = read_enhanced_pet(v, h.frames);
   else if (h.modality == "PT")

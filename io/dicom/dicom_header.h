@@ -35,6 +35,8 @@ struct DicomFrame {
   std::optional<double> slope, intercept;            // of stored values to HU (0028,1053), (0028,1052)
   int segment = 0;                                   // of a segmentation: the number of its segment; 0: none
   std::optional<RealWorldValues> values;             // of an enhanced PET; they come before slope and intercept
+  std::string rescale_type = {};                     // unit of rescaled values: "HU"; empty where it is not said
+  std::int64_t temporal_position = 0;                // of images at several times: its number (0020,0100); 0: none
 };
 
 /// A class of a DICOM segmentation.
@@ -59,15 +61,16 @@ struct DicomHeader {
   std::string colours;                                 // photometric interpretation: "MONOCHROME2"
   int bits = 0;                                        // of a stored value, as allocated
   bool is_signed = false;
-  std::optional<std::array<std::int64_t, 2>> padding = {};  // of a CT in HU: stored values, from the lowest to the
-                                                            // highest, of pixels outside of its field of view
+  std::optional<std::array<std::int64_t, 2>> padding = {};  // stored values, from the lowest to the highest, of pixels
+                                                            // outside of the field of view
   std::optional<double>
       step_mm;               // from slice to slice, as the file says it; of segmentations that leave out empty slices
   std::string segmentation;  // its type, "BINARY", "FRACTIONAL" or "LABELMAP"; empty for an image
   int most_fraction = 255;   // value that stands for 1 in a fractional one
   bool may_overlap = false;  // segments may share voxels
   std::vector<DicomSegment> segments;
-  std::string referenced_series;  // UID of the image that a segmentation was made on; empty for none, or several
+  std::string referenced_series;  // UID of the image that a segmentation or structure set was made on; empty for none,
+                                  // or several
   bool compressed = false;        // the transfer syntax encodes pixels in less than their bits
   std::int64_t file_bytes = 0;    // on disk
   std::int64_t pixel_begin =
@@ -78,6 +81,9 @@ struct DicomHeader {
   /// draws at random. It leads nowhere outside of the process and is never stored; 0: the file names no patient.
   std::uint64_t patient_key = 0;
 };
+
+/// True for a frame of a CT whose rescaled values are Hounsfield units, as far as the file says.
+bool is_in_hounsfield_units(const DicomHeader& header, const DicomFrame& frame);
 
 /// The most frames that a file may have.
 inline constexpr std::int64_t kMostDicomFrames = 65535;

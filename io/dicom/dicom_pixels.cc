@@ -61,15 +61,27 @@ std::vector<char> native_pixels(const fs::path& path, DcmElement& element, std::
   return pixels;
 }
 
+constexpr double kAirHu = -1024, kMostHu = 3071;  // of 12 bits with the usual intercept
+
 /// Gives pixels outside of the field of view the value of air. Where the padding value is one that tissue has, it
 /// cannot be told from it (0 is water without an intercept), and where it is -1024 HU it is air already.
 ///   stored, values  of one slice; values in HU
 void fill_padding(const std::array<std::int64_t, 2>& padding, const auto* stored, std::span<double> values) {
-  constexpr double kAirHu = -1024, kMostHu = 3071;  // of 12 bits with the usual intercept
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto one = static_cast<std::int64_t>(stored[i]);
     if (one >= padding[0] && one <= padding[1] && (values[i] < kAirHu || values[i] > kMostHu)) values[i] = kAirHu;
   }
+}
+
+/// The same where the header names another padding than the slice has, or none: pixels of the value that all four
+/// corners share, if no CT measures it. Noise and metal have no one value in all corners.
+///   values  of one slice, in HU
+void fill_corners(std::size_t columns, std::span<double> values) {
+  const double corner = values.front();
+  if (!(corner < kAirHu) || values[columns - 1] != corner || values[values.size() - columns] != corner ||
+      values.back() != corner)
+    return;
+  std::ranges::replace(values, corner, kAirHu);
 }
 
 }  // namespace
@@ -119,6 +131,7 @@ void read_dicom_slices(const DicomSeries& series,
   const auto plane = static_cast<std::size_t>(series.grid.size[0] * series.grid.size[1]);
   std::vector<double> values;
   for (std::size_t f = 0; f < series.files.size(); ++f) {
+    if (slices_of[f].empty()) continue;  // a slice that is there twice
     const fs::path& path = series.files[f].path;
     const std::vector<char> pixels =
         read_stored_pixels(path, {.columns = series.grid.size[0],
@@ -135,6 +148,7 @@ void read_dicom_slices(const DicomSeries& series,
         for (std::size_t i = 0; i < plane; ++i)
           values[i] = slice.slope * static_cast<double>(from[i]) + slice.intercept;
         if (slice.padding) fill_padding(*slice.padding, from, values);
+        if (slice.in_hu) fill_corners(static_cast<std::size_t>(series.grid.size[0]), values);
         take(z, values);
       }
     });

@@ -89,21 +89,36 @@ std::vector<Group> group_slices(const std::vector<DicomHeader>& headers,
   return all;
 }
 
-/// Splits a group by acquisition when that separates slices that lie at one place; otherwise returns it whole.
-std::vector<Group> split_acquisitions(Group group, const std::vector<DicomHeader>& headers) {
+/// What may tell slices at one place apart.
+struct Telling {
+  const char* name;  // part of the text that ids are made of
+  std::string (*of)(const DicomHeader& header, const DicomFrame& frame);
+};
+const Telling kTellings[] = {
+    {"acquisition", [](const DicomHeader& header, const DicomFrame&) { return header.acquisition; }},
+    {"time", [](const DicomHeader&, const DicomFrame& frame) { return std::to_string(frame.temporal_position); }}};
+
+/// Splits a group by the first of kTellings that separates all slices that lie at one place; otherwise returns it
+/// whole.
+std::vector<Group> split_coinciding(Group group, const std::vector<DicomHeader>& headers) {
   if (!has_coinciding_slices(group.plane, group.members, headers)) return {std::move(group)};
-  std::map<std::string, Group> parts;
-  for (const auto& member : group.members) {
-    Group& part = parts[headers[member.first].acquisition];
-    part.name = group.name + "\nacquisition " + headers[member.first].acquisition, part.plane = group.plane;
-    part.members.push_back(member);
+  for (const Telling& telling : kTellings) {
+    std::map<std::string, Group> parts;
+    for (const auto& member : group.members) {
+      const DicomHeader& header = headers[member.first];
+      const std::string number = telling.of(header, header.frames[member.second]);
+      Group& part = parts[number];
+      part.name = group.name + "\n" + telling.name + " " + number, part.plane = group.plane;
+      part.members.push_back(member);
+    }
+    const bool apart = std::ranges::none_of(
+        parts, [&](const auto& part) { return has_coinciding_slices(group.plane, part.second.members, headers); });
+    if (!apart) continue;
+    std::vector<Group> split;
+    for (auto& [number, part] : parts) split.push_back(std::move(part));
+    return split;
   }
-  std::vector<Group> split;
-  for (auto& [number, part] : parts) {
-    if (has_coinciding_slices(part.plane, part.members, headers)) return {std::move(group)};
-    split.push_back(std::move(part));
-  }
-  return split;
+  return {std::move(group)};
 }
 
 /// Returns the deepest folder that holds all files.
@@ -164,12 +179,14 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
       series.files.push_back({h.file, h.frames.size(), h.file_bytes});
     }
     const DicomFrame& from = headers[header].frames[frame];
+    const bool in_hu = is_in_hounsfield_units(headers[header], from);
     series.slices.push_back({.file = at->second,
                              .frame = frame,
                              .at = from.position.value_or(std::array<double, 3>{}),
                              .slope = from.slope.value_or(1) == 0 ? 1 : from.slope.value_or(1),
                              .intercept = from.intercept.value_or(0),
-                             .padding = headers[header].padding});
+                             .padding = in_hu ? headers[header].padding : std::nullopt,
+                             .in_hu = in_hu && from.slope && from.intercept});
   }
   series.folder = common_folder(series.files);
   series.common = headers[group.members.front().first];
@@ -203,9 +220,12 @@ DicomFolder sort_dicom_series(std::vector<DicomHeader> headers) {
   std::sort(headers.begin(), headers.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
   DicomFolder found;
   for (const DicomHeader& header : headers)
-    if (is_dicom_segmentation(header) || is_structure_set(header)) found.structure_files.push_back(header.file);
+    if (is_dicom_segmentation(header) || is_structure_set(header)) {
+      found.structure_files.push_back(header.file);
+      if (!header.referenced_series.empty()) found.labelled.insert(header.referenced_series);
+    }
   for (Group& group : group_slices(headers, found.left_out))
-    for (const Group& part : split_acquisitions(std::move(group), headers))
+    for (const Group& part : split_coinciding(std::move(group), headers))
       found.series.push_back(series_of(part, headers));
   std::sort(found.series.begin(), found.series.end(),
             [](const auto& a, const auto& b) { return std::tie(a.folder, a.key) < std::tie(b.folder, b.key); });

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "io/dicom/dicom_header.h"
 
@@ -30,7 +31,8 @@ struct DicomSlice {
   double along_mm = 0;         // position along the normal
   std::array<double, 3> at{};  // centre of the first voxel, mm, LPS
   double slope = 1, intercept = 0;
-  std::optional<std::array<std::int64_t, 2>> padding = {};  // of its file; as DicomHeader
+  std::optional<std::array<std::int64_t, 2>> padding = {};  // as in DicomHeader; none but of values in HU
+  bool in_hu = false;                                       // of a CT with a slope, an intercept and no other unit
 };
 
 /// A regular grid in DICOM's LPS world, in mm; as Geometry in io/volume/geometry.h.
@@ -51,17 +53,19 @@ struct DicomSeries {
   const char* problem_code = "E_READ";
   std::string warning;  // "W_UIDS ..." about a usable series, one or several (libcore/base/coded_text.h); else empty
   std::string unit;     // of the values of a PET, "SUV (g/ml)" or as stored; empty for others
+  std::string beside;   // why it may lack slices that no distance shows: files beside it that cannot be read; or empty
 };
 
 struct DicomFolder {
   std::vector<DicomSeries> series;                     // by folder, then by key
   std::map<std::string, std::int64_t> left_out;        // files that hold no slice of a volume, by what they are
   std::vector<std::filesystem::path> structure_files;  // of them: segmentations and structure sets, by path
+  std::set<std::string> labelled;                      // UIDs of the series that these refer to; never printed
   std::vector<std::pair<std::filesystem::path, std::string>> unreadable;  // and why
 };
 
 /// Sorts the slices of headers into series: one for each series UID, plane orientation, size, pixel spacing, kernel and
-/// thickness, and for each acquisition where slices would else coincide.
+/// thickness, and for each acquisition, or else each temporal position, where slices would else coincide.
 DicomFolder sort_dicom_series(std::vector<DicomHeader> headers);
 
 /// The most files of a folder that are looked at, and the deepest folder within it.

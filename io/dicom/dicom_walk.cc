@@ -66,10 +66,10 @@ void refuse_beside(DicomSeries& series, const std::vector<std::pair<fs::path, st
                        [&](const DicomFile& own) { return own.path.parent_path() == file.first.parent_path(); });
   };
   const auto count = std::count_if(unreadable.begin(), unreadable.end(), beside);
-  if (count == 0 || !series.problem.empty()) return;
-  refuse_series(series, "E_READ",
-                "may lack slices: beside it lie " + std::to_string(count) +
-                    " DICOM files that cannot be read; copy them again, or move them away");
+  if (count == 0) return;
+  series.beside = "may lack slices: beside it lie " + std::to_string(count) +
+                  " DICOM files that cannot be read; copy them again, or move them away";
+  if (series.problem.empty()) refuse_series(series, "E_READ", series.beside);
 }
 
 DicomFolder read_listed(const Listing& listing) {

@@ -24,8 +24,10 @@ std::pair<double, double> range_along(const DicomSeries& series, const DicomSeri
 
 bool is_same_scan(const DicomSeries& a, const DicomSeries& b) {
   const DicomHeader &x = a.common, &y = b.common;
-  const bool same_names = !x.study.empty() && x.study == y.study && x.modality == y.modality &&
-                          !x.acquisition.empty() && x.acquisition == y.acquisition;
+  const bool both_hu = is_in_hounsfield_units(x, x.frames[0]) && is_in_hounsfield_units(y, y.frames[0]);
+  const bool same_names = both_hu && !x.study.empty() && x.study == y.study && !x.acquisition.empty() &&
+                          x.acquisition == y.acquisition &&
+                          x.frames[0].temporal_position == y.frames[0].temporal_position;
   if (!same_names || a.slices.size() < 2 || b.slices.size() < 2) return false;
   double cosine = 0;
   for (std::size_t r = 0; r < 3; ++r) cosine += a.grid.direction[3 * r + 2] * b.grid.direction[3 * r + 2];
@@ -37,15 +39,25 @@ bool is_same_scan(const DicomSeries& a, const DicomSeries& b) {
   return common >= kCommonShare * std::max(high_a - low_a, high_b - low_b);
 }
 
-std::vector<std::size_t> best_of_their_scans(const std::vector<DicomSeries>& series) {
+std::vector<std::size_t> best_of_their_scans(const DicomFolder& folder) {
   std::vector<std::size_t> best;
-  for (const DicomSeries& one : series) {
-    std::vector<const DicomSeries*> scan;
-    for (const DicomSeries& other : series)
-      if (&other == &one || is_same_scan(one, other)) scan.push_back(&other);
-    best.push_back(static_cast<std::size_t>(best_reconstruction(scan) - series.data()));
+  for (const DicomSeries& one : folder.series) {
+    std::vector<const DicomSeries*> scan, labelled;
+    for (const DicomSeries& other : folder.series) {
+      if (&other != &one && !is_same_scan(one, other)) continue;
+      scan.push_back(&other);
+      if (folder.labelled.contains(other.common.series)) labelled.push_back(&other);
+    }
+    const DicomSeries* chosen = best_reconstruction(labelled.empty() ? scan : labelled);
+    best.push_back(static_cast<std::size_t>(chosen - folder.series.data()));
   }
   return best;
+}
+
+std::optional<std::size_t> series_of_one_scan(const DicomFolder& folder) {
+  const std::vector<std::size_t> best = best_of_their_scans(folder);
+  const auto same = [&](std::size_t one) { return one == best.front(); };
+  return !best.empty() && std::ranges::all_of(best, same) ? std::optional(best.front()) : std::nullopt;
 }
 
 std::string reconstruction_text(const DicomSeries& series) {

@@ -1,12 +1,13 @@
 // Several series of one scan: the scanner's data reconstructed with several kernels and slice distances, and which of
 // them stands for it (best_reconstruction.h).
 //
-//   best_of_their_scans(found->series);   // {0, 0, 2}: of the scan of series 0 and 1 the first is the best
+//   best_of_their_scans(*found);   // {0, 0, 2}: of the scan of series 0 and 1 the first is the best
 //
 // Called by io/volume/dicom.cc.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,19 @@
 
 namespace voxshard {
 
-/// True for two series of one scan: the same study, modality and acquisition, both numbered by the scanner, images in
-/// parallel planes, and a common range of at least 80 % of the longer one: thin slices of a part of a scan do not stand
-/// for all of it. Scans of one region at two times have two acquisitions and stay apart.
+/// True for two series of one scan: CT images in HU of the same study, acquisition, numbered by the scanner, and
+/// temporal position, in parallel planes, with a common range of at least 80 % of the longer one: thin slices of a part
+/// of a scan do not stand for all of it. Scans of one region at two times have two acquisitions and stay apart; so do
+/// sequences of MR, which have one number.
 bool is_same_scan(const DicomSeries& a, const DicomSeries& b);
 
-/// Returns for each series the index of the best reconstruction of its scan; its own when that is the best.
-std::vector<std::size_t> best_of_their_scans(const std::vector<DicomSeries>& series);
+/// Returns for each series of a folder the index of the one that stands for its scan: the one that labels in the folder
+/// refer to, else the best reconstruction.
+std::vector<std::size_t> best_of_their_scans(const DicomFolder& folder);
+
+/// Returns the index of the series that stands for a folder: the only one, or where all are reconstructions of one scan
+/// the one that stands for that; none for other folders.
+std::optional<std::size_t> series_of_one_scan(const DicomFolder& folder);
 
 /// "slices 1.00 mm apart, kernel sharpness 30 of 100"
 std::string reconstruction_text(const DicomSeries& series);

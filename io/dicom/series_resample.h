@@ -13,7 +13,7 @@
 
 namespace voxshard {
 
-/// True for a problem that resampling mends: E_GAP, E_IRREGULAR or E_TILT.
+/// True for a problem that resampling mends: E_GAP, E_IRREGULAR or E_TILT. (Of E_DOUBLED see doubled_slices.h.)
 bool can_be_resampled(const DicomSeries& series);
 
 /// Returns the grid along the normal of the image plane that holds all pixels of all slices: the pixel spacing of the

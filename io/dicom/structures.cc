@@ -68,25 +68,9 @@ StructureFile segments_of(const DicomHeader& h) {
   return file;
 }
 
-/// Returns the series that the frames of reference name (DICOM PS3.3 C.8.8.5); empty for none, or several.
-std::string referenced_series(const DicomValues& v) {
-  OneUid series;
-  v.in_each_item(DCM_ReferencedFrameOfReferenceSequence, [&](const DicomValues& frame) {
-    frame.in_each_item(DCM_RTReferencedStudySequence, [&](const DicomValues& study) {
-      study.in_each_item(DCM_RTReferencedSeriesSequence, [&](const DicomValues& one) {
-        series.add(one.text(DCM_SeriesInstanceUID));
-        return true;
-      });
-      return true;
-    });
-    return true;
-  });
-  return series.get();
-}
-
 StructureFile contours_of(const DicomValues& v, const fs::path& path) {
   const std::string character_set = v.text(DCM_SpecificCharacterSet);
-  StructureFile file{.kind = StructureKind::kContours, .series_uid = referenced_series(v)};
+  StructureFile file{.kind = StructureKind::kContours, .series_uid = series_of_structure_set(v)};
   const std::string frame = v.only_uid(DCM_ReferencedFrameOfReferenceSequence, DCM_FrameOfReferenceUID);
   StructureList list(path, file.structures);
   OneUid frames;
@@ -132,6 +116,22 @@ std::string class_in(const fs::path& path) {
 bool is_dicom_segmentation(const DicomHeader& header) { return is_segmentation_class(header.sop_class); }
 
 bool is_structure_set(const DicomHeader& header) { return header.sop_class == kStructureSetClass; }
+
+// The frames of reference name the series (DICOM PS3.3 C.8.8.5).
+std::string series_of_structure_set(const DicomValues& set) {
+  OneUid series;
+  set.in_each_item(DCM_ReferencedFrameOfReferenceSequence, [&](const DicomValues& frame) {
+    frame.in_each_item(DCM_RTReferencedStudySequence, [&](const DicomValues& study) {
+      study.in_each_item(DCM_RTReferencedSeriesSequence, [&](const DicomValues& one) {
+        series.add(one.text(DCM_SeriesInstanceUID));
+        return true;
+      });
+      return true;
+    });
+    return true;
+  });
+  return series.get();
+}
 
 bool is_structure_file(const fs::path& path) {
   const std::string uid = class_in(path);

@@ -17,6 +17,8 @@
 
 namespace voxshard {
 
+class DicomValues;
+
 enum class StructureKind : std::uint8_t { kSegmentation, kContours };
 
 struct NamedStructure {
@@ -47,6 +49,8 @@ bool is_structure_set_file(const std::filesystem::path& path);
 
 bool is_dicom_segmentation(const DicomHeader& header);
 bool is_structure_set(const DicomHeader& header);
+/// Returns the UID of the series that an RT structure set was drawn on; empty where it names none, or several.
+std::string series_of_structure_set(const DicomValues& set);
 
 /// Reads names and references; no pixel and no coordinate. Errors: kInput for a file that is no DICOM, cut or damaged
 /// within its header, or neither of the two kinds; E_DUPLICATE for two structures of one number; E_LIMIT for more than

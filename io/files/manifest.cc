@@ -66,6 +66,7 @@ Manifest read_lines(const fs::path& file) {
       ManifestPart part{.options = "", .data = "", .files = {}, .whole = whole, .order = static_cast<std::int64_t>(i)};
       if (whole) {
         part.options = line.at("options").get<std::string>(), part.data = line.at("data").get<std::string>();
+        part.took = {.seconds = line.value("seconds", 0.0), .elements = line.value("elements", std::int64_t{0})};
         for (const auto& [path, about] : line.at("files").items())
           part.files[inner_path(path, file)] = {about.at("bytes"), about.at("hash"), about.at("time_ns")};
       } else {
@@ -137,7 +138,9 @@ Json part_line(const std::string& part, const ManifestPart& about) {
   Json files = Json::object();
   for (const auto& [path, file] : about.files)
     files[path] = {{"bytes", file.bytes}, {"hash", file.hash}, {"time_ns", file.time_ns}};
-  return {{"part", part}, {"options", about.options}, {"data", about.data}, {"files", files}};
+  Json line = {{"part", part}, {"options", about.options}, {"data", about.data}, {"files", files}};
+  if (about.took.elements > 0) line["seconds"] = about.took.seconds, line["elements"] = about.took.elements;
+  return line;
 }
 
 ManifestFile manifest_file(const fs::path& path) {

@@ -5,7 +5,8 @@
 //
 //   {"format":"voxshard 2","command":"prepare","options":"6f0c…","voxshard":"0.1.0"}
 //   {"begin":"case_3","files":["images/case_3.nii"]}
-//   {"part":"case_3","options":"6f0c…","data":"11d2…","files":{"images/case_3.nii":{"bytes":960352,"hash":"…","time_ns":…}}}
+//   {"part":"case_3","options":"6f0c…","data":"11d2…","files":{"images/case_3.nii":{"bytes":960352,"hash":"…","time_ns":…}},
+//    "seconds":2.5,"elements":262144}
 //
 //   std::optional<Manifest> m = read_manifest("work");      // none: no voxshard command made this folder
 #pragma once
@@ -28,11 +29,18 @@ struct ManifestFile {
   std::int64_t time_ns = 0;  // of the last change, since 1970
 };
 
+/// What making a part took, by which the time of further ones is estimated; nothing where it was not measured.
+struct PartTime {
+  double seconds = 0;
+  std::int64_t elements = 0;  // of the work, in a unit of the command
+};
+
 struct ManifestPart {
   std::string options, data;                  // hashes of the options and of the data it was made from
   std::map<std::string, ManifestFile> files;  // by path below the folder
   bool whole = false;                         // false: begun only, its files may exist or not
   std::int64_t order = 0;                     // later parts may refer to earlier ones
+  PartTime took = {};
 };
 
 struct Manifest {

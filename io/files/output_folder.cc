@@ -112,6 +112,14 @@ void OutputFolder::require_ours() const {
                                         with_option(use_.option));
 }
 
+PartTime OutputFolder::took(const std::string& options) const {
+  PartTime all;
+  for (const auto& [name, part] : log_->manifest().parts)
+    if (part.whole && part.options == options && part.took.elements > 0 && part.took.seconds > 0)
+      all.seconds += part.took.seconds, all.elements += part.took.elements;
+  return all;
+}
+
 void OutputFolder::claim() {
   if (fs::exists(use_.folder / kManifestName)) return;
   log_->manifest().command = use_.command;

@@ -66,6 +66,9 @@ class OutputFolder {
   /// True when the last call on this folder had these options: holds() is then meaningful before start().
   bool made_with(const std::string& options) const { return log_->manifest().options == options; }
 
+  /// Returns what the parts that were made with these options took in all.
+  PartTime took(const std::string& options) const;
+
   /// Writes a manifest that names the command, for reports that are written before any part is made.
   void claim();
   /// Begins: removes parts made with other options, the latest first, and the temporary files of killed calls.
@@ -75,7 +78,9 @@ class OutputFolder {
   /// The functions of PartLog; all but holds() require start().
   bool holds(const std::string& part, const std::string& data) const { return log_->holds(part, data); }
   void begin(const std::string& part, const std::set<std::string>& files) { log().begin(part, files); }
-  void commit(const std::string& part, const std::string& data) { log().commit(part, data); }
+  void commit(const std::string& part, const std::string& data, const PartTime& took = {}) {
+    log().commit(part, data, took);
+  }
   void drop(const std::string& part) { log().drop(part); }
   PartLog& log();
   /// Merges the manifests of all ranks, which have ended, into the folder's manifest. It then has one line for each

@@ -58,13 +58,13 @@ void PartLog::begin(const std::string& name, const std::set<std::string>& files)
   std::erase_if(part.files, [&](const auto& file) { return !files.contains(file.first); });
 }
 
-void PartLog::commit(const std::string& name, const std::string& data) {
+void PartLog::commit(const std::string& name, const std::string& data, const PartTime& took) {
   ManifestPart part;
   {
     const std::scoped_lock lock(mutex_);
     part = manifest_.parts.at(name);
   }
-  part.options = manifest_.options, part.data = data, part.whole = true;
+  part.options = manifest_.options, part.data = data, part.whole = true, part.took = took;
   std::erase_if(part.files, [&](const auto& file) { return !fs::exists(folder_ / file.first); });
   for (auto& [path, about] : part.files) about = manifest_file(folder_ / path);
   const std::scoped_lock lock(mutex_);

@@ -35,7 +35,7 @@ class PartLog {
   /// counts.
   void begin(const std::string& part, const std::set<std::string>& files);
   /// Notes that the files are written; `data` is the hash of the data they were made from. Missing files are left out.
-  void commit(const std::string& part, const std::string& data);
+  void commit(const std::string& part, const std::string& data, const PartTime& took = {});
   /// For a part that cannot be made now: an earlier version no longer counts, and its files are removed.
   void drop(const std::string& part);
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kPlotFont = cv::FONT_HERSHEY_SIMPLEX;
 constexpr int kMargin = 20, kTitle = 44, kLabels = 110, kDiagram = 480, kMostMatrix = 1600, kLeastMatrix = 480;
-const cv::Scalar kPlotInk(30, 30, 30), kPale(190, 190, 190), kBar(70, 130, 200), kGap(225, 120, 110);
+const cv::Scalar kPlotInk(30, 30, 30), kPale(190, 190, 190), kBar(70, 130, 200), kTooSure(225, 120, 110),
+    kTooCautious(240, 200, 80);
 
 /// A square grid of cells.
 struct Grid {
@@ -80,7 +81,8 @@ void draw_diagram(cv::Mat& image, const ClassPlots& p, const cv::Rect& box) {
     if (!std::isfinite(bar.accuracy) || !std::isfinite(bar.confidence)) continue;
     const int left = x_of(bar.low) + 1, right = x_of(bar.high) - 1;
     cv::rectangle(image, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(0)), kBar, cv::FILLED);
-    cv::rectangle(image, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(bar.confidence)), kGap, cv::FILLED);
+    cv::rectangle(image, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(bar.confidence)),
+                  bar.confidence > bar.accuracy ? kTooSure : kTooCautious, cv::FILLED);
     cv::rectangle(image, cv::Point(left, y_of(bar.share)), cv::Point(right, y_of(0)), kPlotInk, 1);
   }
   for (int tenth = 0; tenth <= 10; tenth += 2) {
@@ -93,8 +95,9 @@ void draw_diagram(cv::Mat& image, const ClassPlots& p, const cv::Rect& box) {
   }
   cv::line(image, {x_of(0), y_of(0)}, {x_of(1), y_of(1)}, kPale, 1, cv::LINE_AA);
   cv::rectangle(image, box, kPlotInk, 1);
-  write(image, "accuracy over confidence; red: the gap; outlined: share of items", {box.x, box.y + box.height + 44},
-        0.45);
+  write(image, "accuracy over confidence; red: too sure by that much; yellow: too cautious",
+        {box.x, box.y + box.height + 44}, 0.45);
+  write(image, "outlined: share of items", {box.x, box.y + box.height + 62}, 0.45);
 }
 
 }  // namespace
@@ -106,7 +109,7 @@ Tensor class_plots(const ClassPlots& p) {
   const int cell = std::max(1, std::clamp(56 * count, kLeastMatrix, kMostMatrix) / count);
   const Grid grid{.left = kLabels + kMargin, .top = kTitle + kMargin, .cell = cell, .count = count};
   const cv::Rect diagram(grid.left + grid.side() + 3 * kMargin + 36, grid.top, kDiagram, kDiagram);
-  const int width = diagram.x + kDiagram + 3 * kMargin, height = grid.top + std::max(grid.side(), kDiagram) + 60;
+  const int width = diagram.x + kDiagram + 3 * kMargin, height = grid.top + std::max(grid.side(), kDiagram) + 80;
   Tensor rgb(DType::kU8, {height, width, 3});
   cv::Mat image(height, width, CV_8UC3, rgb.data());
   opencv_on_this_thread();

@@ -16,7 +16,8 @@ namespace voxshard {
 struct DrawnBox {
   CocoBox box;          // pixels; may reach beyond the image
   int colour = 1;       // a number of class_colour (io/image/overlay.h): that of a class or of a track
-  std::string caption;  // above the box, or inside where there is no room; other than printable ASCII becomes '?'
+  std::string caption;  // above the box, or inside where there is no room; moved up or down, or left out, where it
+                        // would cover that of a later box; other than printable ASCII becomes '?'
 };
 
 /// Draws into `rgb`, (H, W, 3) u8, in the order given; the same boxes give the same bytes. Lines lie on the outermost

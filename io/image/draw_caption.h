@@ -18,6 +18,21 @@ struct DrawnCaption {
   std::string text;           // as printable_text() shows it
 };
 
+/// The pixels that a caption covers.
+struct CaptionPlace {
+  int left = 0, top = 0, width = 0, height = 0;
+  bool meets(const CaptionPlace& other) const {
+    return left < other.left + other.width && other.left < left + width && top < other.top + other.height &&
+           other.top < top + height;
+  }
+};
+
+/// Returns where a caption stands in an image of (H, W, ..): above row y or below it, moved into the image.
+CaptionPlace caption_place(const Dims& shape, const DrawnCaption& caption);
+
+/// Draws a caption at a place of caption_place(), which may have been moved. Errors: as below.
+void draw_caption_at(Tensor& rgb, const DrawnCaption& caption, const CaptionPlace& place);
+
 /// Draws into `rgb`, (H, W, 3) u8; a caption that would reach beyond the image is moved into it. The same caption gives
 /// the same bytes.
 /// Errors: kInternal for another shape or type.

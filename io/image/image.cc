@@ -28,6 +28,8 @@ cv::Mat decoded(const std::string& bytes) {
   }
 }
 
+constexpr std::int64_t kMostSetting = std::int64_t{1} << 31;
+
 /// Returns a tensor (H, W, 3) as an OpenCV image that shares its memory.
 cv::Mat shared_view(const Tensor& rgb) {
   const int type = rgb.dtype() == DType::kF32 ? CV_32FC3 : CV_8UC3;
@@ -37,11 +39,15 @@ cv::Mat shared_view(const Tensor& rgb) {
 }  // namespace
 
 void require_pixels_within(std::int64_t most_pixels, std::int64_t width, std::int64_t height, const fs::path& image) {
-  if (height > 0 && width > most_pixels / height)
+  if (height > 0 && width > most_pixels / height) {
+    const bool may_be_read = width <= kMostSetting / height;  // the option goes no further
     throw input_error(image,
                       "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels; at most " +
                           std::to_string(most_pixels) + " are read",
-                      "cut it into smaller pictures, or raise most-pixels", "E_SIZE");
+                      "cut it into smaller pictures" +
+                          (may_be_read ? ", or raise {most-pixels} to " + std::to_string(width * height) : ""),
+                      "E_SIZE");
+  }
 }
 
 Tensor read_rgb(const fs::path& path, const ImageReadOptions& options) {

@@ -17,6 +17,7 @@ namespace {
 constexpr int kSheetFont = cv::FONT_HERSHEY_SIMPLEX;
 constexpr int kTileGapPx = 14, kLeastBandPx = 6, kMostFramePx = 48, kStripePx = 4;
 constexpr double kOneViewPx = 1280, kOfThreePx = 560;  // longest axis of one view, of each of three
+constexpr std::size_t kViewsOfARow = 3;
 constexpr double kLeastAxisPx = 120, kMostVoxelPx = 40;
 const cv::Scalar kSheetPaper(18, 18, 20), kSheetInk(230, 230, 230), kSheetFaint(165, 165, 165), kOutside(46, 46, 52);
 
@@ -225,9 +226,11 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
 
   DrawnSheet drawn;
   std::vector<int> frames;
-  int left = kTileGapPx, bottom = 0;
-  const int top = kTileGapPx + heading.size("Ag").height + 12;
+  int left = kTileGapPx, bottom = 0, widest = 0;
+  int top = kTileGapPx + heading.size("Ag").height + 12;  // of a row of views
   for (const TileView& view : sheet.views) {
+    if (!drawn.views.empty() && drawn.views.size() % kViewsOfARow == 0)
+      left = kTileGapPx, top = bottom + line_height + 14;
     const std::int64_t rows = view.extent[0], columns = view.extent[1];
     PlacedView at{.rows = static_cast<int>(rows),
                   .columns = static_cast<int>(columns),
@@ -238,11 +241,11 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
     at.left = left + frames.back(), at.top = top + frames.back();
     const cv::Rect place = pixels(at, Box::whole({rows, columns}));
     left += std::max(place.width + 2 * frames.back(), text.size(shortened(view.caption)).width) + kTileGapPx;
-    bottom = std::max(bottom, place.br().y + frames.back());
+    bottom = std::max(bottom, place.br().y + frames.back()), widest = std::max(widest, left);
     drawn.views.push_back(at);
   }
 
-  int width = std::max(left, heading.size(shortened(sheet.title)).width + 2 * kTileGapPx), entry = 0;
+  int width = std::max(widest, heading.size(shortened(sheet.title)).width + 2 * kTileGapPx), entry = 0;
   for (const std::string& line : sheet.lines)
     width = std::max(width, text.size(shortened(line)).width + 2 * kTileGapPx);
   for (const TileKey& key : sheet.key) entry = std::max(entry, text.size(shortened(key.text)).width + 44);

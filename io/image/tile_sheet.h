@@ -38,7 +38,7 @@ struct TileKey {
 /// Texts are one line each; other than printable ASCII becomes '?'.
 struct TileSheet {
   std::string title;
-  std::vector<TileView> views;  // side by side; an axis has the same length in each
+  std::vector<TileView> views;  // in rows of three; an axis has the same length in each
   std::vector<std::string> lines;
   std::vector<TileKey> key;
 };
@@ -62,7 +62,8 @@ struct DrawnSheet {
 };
 
 /// Draws a sheet; the same input gives the same bytes. A halo band is drawn at least 6 pixels wide, however few voxels
-/// it has. Requires at least one view, with voxels.   Cost: at most about 1900 x 1900 pixels besides texts.
+/// it has. Requires at least one view, with voxels.   Cost: at most about 1900 x 1900 pixels besides texts for the
+/// first three views, and as many rows of 640 for the others.
 DrawnSheet draw_tiles(const TileSheet& sheet);
 
 }  // namespace voxshard

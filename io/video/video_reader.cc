@@ -28,7 +28,8 @@ VideoInput& within_limits(VideoInput& input, const VideoStream& stream, const Vi
     throw Error(ErrorKind::kInput, "E_SIZE",
                 "[input] " + input.path().string() + ": has frames of " + std::to_string(stream.width) + " x " +
                     std::to_string(stream.height) + " pixels; at most " + std::to_string(options.most_pixels) +
-                    " are read; scale it down, or raise most-pixels");
+                    " are read; scale it down, or raise {most-pixels} to " +
+                    std::to_string(stream.width * stream.height));
   return input;
 }
 

@@ -4,7 +4,9 @@
 #include <set>
 
 #include "io/dicom/dicom_header.h"
+#include "io/dicom/same_scan.h"
 #include "io/files/channel_address.h"
+#include "libcore/base/coded_text.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -95,7 +97,15 @@ Contents contents_of(const fs::path& archive, const ArchiveReading& reading) {
   return contents;
 }
 
-/// Returns the index of the volume that a path names: the only one of an archive, or the one with the address.
+/// Returns the index of the volume that stands for an archive: the only one, or the best where all others are
+/// reconstructions of the same scan; none for other archives.
+std::optional<std::size_t> index_of_one_scan(const std::vector<FoundVolume>& volumes) {
+  const auto stands = [](const FoundVolume& volume) { return volume.better.empty(); };
+  if (std::ranges::count_if(volumes, stands) != 1) return std::nullopt;
+  return static_cast<std::size_t>(std::ranges::find_if(volumes, stands) - volumes.begin());
+}
+
+/// Returns the index of the volume that a path names: the one that stands for an archive, or the one with the address.
 std::size_t index_in(const Contents& contents, const fs::path& path) {
   const auto& volumes = contents.found.volumes;
   if (is_in_archive(path)) {
@@ -103,7 +113,7 @@ std::size_t index_in(const Contents& contents, const fs::path& path) {
     if (at != volumes.end()) return static_cast<std::size_t>(at - volumes.begin());
     throw input_error(path, "is no volume of that archive", "list its volumes: voxshard info ARCHIVE", "E_SERIES");
   }
-  if (volumes.size() == 1) return 0;
+  if (const auto index = index_of_one_scan(volumes)) return *index;
   const std::string left_out = contents.found.left_out.empty() ? "" : " (but " + contents.found.left_out + ")";
   if (volumes.empty())
     throw input_error(path, "holds no volume that is read" + left_out,
@@ -138,6 +148,10 @@ VolumeInfo read_archived_info(const ArchiveReading& reading, const fs::path& pat
     VolumeInfo info = format.read_header(inside);
     info.problem = contents.unpacked->folder.text_outside(info.problem);
     info.warning = contents.unpacked->folder.text_outside(info.warning);
+    const auto& volumes = contents.found.volumes;
+    if (!is_in_archive(file_of_channel(path)) && volumes.size() > 1)
+      add_coded(info.warning,
+                chosen_series_text(volumes.size(), volumes[index_in(contents, file_of_channel(path))].id));
     // It may be unpacked again before it is read; that memory is free when the voxels are allocated.
     const fs::path volume = file_of_channel(path);
     const std::int64_t unpacking = unpacking_bytes(is_in_archive(volume) ? volume.parent_path() : volume);
@@ -244,9 +258,9 @@ ImageReference reference_of_image(const fs::path& path, const VolumeLimits& limi
   if (!is_archive(path) && !is_in_archive(path)) return image_reference(path);
   const ArchivedStudy study = read_archived_study(is_archive(path) ? path : path.parent_path(), limits);
   const auto& all = study.found->series;
-  const bool only = is_archive(path) && all.size() == 1;
+  const auto only = is_archive(path) ? series_of_one_scan(*study.found) : std::nullopt;
   for (const DicomSeries& series : all)
-    if (only || series_address(series).filename() == path.filename())
+    if (only ? &series == &all[*only] : series_address(series).filename() == path.filename())
       return {.series_uid = series.common.series, .frame_of_reference_uid = series.common.frame_of_reference};
   return {};
 }

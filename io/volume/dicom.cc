@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "io/dicom/dicom_pixels.h"
+#include "io/dicom/doubled_slices.h"
 #include "io/dicom/same_scan.h"
 #include "io/dicom/segmentation.h"
 #include "io/dicom/series_resample.h"
@@ -40,13 +41,18 @@ std::string left_out_text(const DicomFolder& found) {
   return joined(parts, ", ");
 }
 
-/// Returns the one series of a folder. Errors: kInput when there are none or several.
-const DicomSeries& only_series(const DicomFolder& found, const fs::path& path) {
-  if (found.series.size() == 1) return found.series.front();
+/// Returns the one series of a folder, or the one that stands for the scan of which all are reconstructions, with a
+/// note. Errors: kInput when there are none, or those of several scans.
+DicomSeries only_series(const DicomFolder& found, const fs::path& path) {
   if (found.series.empty())
     throw input_error(
         path, "holds no DICOM image" + (left_out_text(found).empty() ? "" : " (but " + left_out_text(found) + ")"),
         "check the path; localizers, structure sets and the like do not count", "E_SERIES");
+  if (const auto index = series_of_one_scan(found)) {
+    DicomSeries series = found.series[*index];
+    if (found.series.size() > 1) add_coded(series.warning, chosen_series_text(found.series.size(), series_id(series)));
+    return series;
+  }
   std::string addresses;
   constexpr std::size_t kMostShown = 8;
   for (std::size_t i = 0; i < std::min(kMostShown, found.series.size()); ++i)
@@ -68,13 +74,15 @@ DicomSeries series_in_folder(const fs::path& path) {
 FoundVolumes find_series(const fs::path& folder) {
   const auto found = find_dicom_series(folder);
   FoundVolumes volumes{.left_out = left_out_text(*found)};
-  const std::vector<std::size_t> best = best_of_their_scans(found->series);
+  const std::vector<std::size_t> best = best_of_their_scans(*found);
   for (std::size_t i = 0; i < found->series.size(); ++i) {
     const DicomSeries &series = found->series[i], &better = found->series[best[i]];
     volumes.volumes.push_back({series_id(series), series_address(series)});
-    if (best[i] != i)
-      volumes.volumes.back().better =
-          series_id(better) + " (" + reconstruction_text(better) + ", in place of " + reconstruction_text(series) + ")";
+    if (best[i] == i) continue;
+    const bool by_labels =
+        found->labelled.contains(better.common.series) && !found->labelled.contains(series.common.series);
+    volumes.volumes.back().better = series_id(better) + " (" + (by_labels ? "which labels refer to, " : "") +
+                                    reconstruction_text(better) + ", in place of " + reconstruction_text(series) + ")";
   }
   return volumes;
 }
@@ -92,6 +100,25 @@ struct DicomVolume {
   const DicomGrid& grid() const { return upright ? *upright : series.grid; }
 };
 
+/// Takes away what resampling mends: slices that are there twice, then gaps, uneven distances and tilts. Files beside
+/// it that cannot be read stay a reason to refuse the series.
+void mend_series(DicomVolume& volume) {
+  DicomSeries& series = volume.series;
+  if (!series.problem.empty() && std::string_view(series.problem_code) == "E_DOUBLED") join_doubled_slices(series);
+  if (can_be_resampled(series)) {
+    volume.upright = upright_grid(series);
+    std::string said = "W_RESAMPLED it " + series.problem.substr(0, series.problem.rfind(';')) +
+                       "; it is resampled on an upright regular grid";
+    for (const CodedText& one : coded_texts(series.warning)) add_coded(said, one.code + " " + one.text);
+    series.warning = said;
+    series.problem.clear();
+  }
+  if (series.problem.empty() && !series.beside.empty()) {
+    series.problem_code = "E_READ";
+    series.problem = series.beside;
+  }
+}
+
 /// Returns the volume of an address, a folder or a file. With `irregular` kResample, a series that can be resampled has
 /// no problem any more but a warning.
 DicomVolume open_volume(const fs::path& path, IrregularSlices irregular) {
@@ -104,15 +131,7 @@ DicomVolume open_volume(const fs::path& path, IrregularSlices irregular) {
     if (is_dicom_segmentation(header)) return {.segmentation = place_segmentation(std::move(header))};
     volume.series = only_series(sort_dicom_series({std::move(header)}), path);
   }
-  DicomSeries& series = volume.series;
-  if (irregular == IrregularSlices::kResample && can_be_resampled(series)) {
-    volume.upright = upright_grid(series);
-    std::string said = "W_RESAMPLED it " + series.problem.substr(0, series.problem.rfind(';')) +
-                       "; it is resampled on an upright regular grid";
-    for (const CodedText& one : coded_texts(series.warning)) add_coded(said, one.code + " " + one.text);
-    series.warning = said;
-    series.problem.clear();
-  }
+  if (irregular == IrregularSlices::kResample) mend_series(volume);
   return volume;
 }
 
@@ -235,6 +254,13 @@ std::string series_id(const DicomSeries& series) {
                      std::all_of(modality.begin(), modality.end(), [](unsigned char c) { return std::isalpha(c); });
   std::transform(modality.begin(), modality.end(), modality.begin(), [](unsigned char c) { return std::tolower(c); });
   return (plain ? modality : "series") + "_" + series.key;
+}
+
+std::string chosen_series_text(std::size_t count, const std::string& id) {
+  return "W_SERIES it holds " + std::to_string(count) +
+         " reconstructions of one scan; the one that labels refer to, else the thinnest with the softest kernel was "
+         "taken: " +
+         id;
 }
 
 fs::path series_address(const DicomSeries& series) {

@@ -12,9 +12,9 @@
 
 namespace voxshard {
 
-enum class ItkFormat : std::uint8_t { kNifti, kNrrd, kMetaImage };
+enum class ItkFormat : std::uint8_t { kNrrd, kMetaImage };
 
-/// Writes atomically; NRRD and MetaImage compressed, NIfTI by its name.
+/// Writes atomically and compressed.
 ///   check  reads the written file; throws when it is not whole
 /// Errors: kOutput as write_volume (volume.h). Threads: any number at once.
 void write_with_itk(const std::filesystem::path& path, const Volume& volume, DiskType type, ItkFormat format,

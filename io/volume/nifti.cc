@@ -1,13 +1,13 @@
 // NIfTI as a row of the table of formats. The header check (nifti_header.h) decides whether a file is read and gives
-// its geometry; the voxels are read as those of all formats are (voxel_source.h). ITK's NiftiImageIO writes.
+// its geometry; the voxels are read as those of all formats are (voxel_source.h).
 //
 //   nifti_format().read("ct.nii.gz", DType::kF32)
 #include "io/volume/nifti.h"
 
 #include "io/files/channel_address.h"
 #include "io/files/file_error.h"
-#include "io/volume/itk_write.h"
 #include "io/volume/nifti_header.h"
+#include "io/volume/nifti_write.h"
 #include "io/volume/upright.h"
 #include "libcore/base/text.h"
 
@@ -67,15 +67,6 @@ VolumeHeader nifti_volume_header(const fs::path& path) {
   if (!channel_problem.empty()) info.problem = channel_problem, info.problem_code = kOtherChannels;
   info.readable = info.problem.empty();
   return {info, voxels};
-}
-
-void write_nifti(const fs::path& path, const Volume& volume, DiskType type) {
-  for (auto extent : volume.geometry.size)
-    if (extent < 1 || extent > 32767)
-      throw output_error(path, "NIfTI-1 holds 1 to 32767 voxels an axis, not " + std::to_string(extent),
-                         "crop or resample it");
-  write_with_itk(path, volume, type, ItkFormat::kNifti,
-                 [](const fs::path& file) { require_whole(nifti_volume_header(file)); });
 }
 
 }  // namespace

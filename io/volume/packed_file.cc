@@ -1,15 +1,14 @@
-// zlib's gzread for gzip, inflate for zlib streams.
+// ISA-L unpacks gzip members and zlib streams, more than twice as fast as zlib, and compares their checksums.
 //
 //   PackedFile("volume.mha", Packing::kZlib, 412).read(buffer, 4096)
 #include "io/volume/packed_file.h"
 
-#include <unistd.h>
-#include <zlib.h>
+#include <isa-l/igzip_lib.h>
 
 #include <algorithm>
-#include <limits>
-#include <new>
+#include <cstring>
 #include <string>
+#include <utility>
 
 #include "io/files/file_error.h"
 #include "io/files/open_file.h"
@@ -32,9 +31,22 @@ Error cut_stream(const std::filesystem::path& path, const char* kind) {
 }
 
 Error damaged_stream(const std::filesystem::path& path, const char* kind, const char* text) {
-  return input_error(path,
-                     std::string("has a damaged ") + kind + " stream (" + (text && *text ? text : "read error") + ")",
+  return input_error(path, std::string("has a damaged ") + kind + " stream (" + text + ")",
                      "copy or export the file again");
+}
+
+/// Returns what an error of ISA-L's inflate means.
+const char* inflate_problem(int code) {
+  switch (code) {
+    case ISAL_INCORRECT_CHECKSUM:
+      return "its checksum is another one";
+    case ISAL_INVALID_WRAPPER:
+      return "its header is not valid";
+    case ISAL_UNSUPPORTED_METHOD:
+      return "it is not compressed by deflate";
+    default:
+      return "its data are not valid";
+  }
 }
 
 Error seek_failed(const std::filesystem::path& path) {
@@ -59,82 +71,90 @@ struct PackedFile::PlainStream : PackedFile::Stream {
   InputFile file;
 };
 
-struct PackedFile::GzipStream : PackedFile::Stream {
-  GzipStream(std::filesystem::path name, Packing packing, std::int64_t begin) : path(std::move(name)) {
-    Descriptor file = open_regular_file(path);
-    if (::lseek(file.number(), begin, SEEK_SET) != begin) throw seek_failed(path);
-    gz = gzdopen(file.release(), "rb");
-    if (gz == nullptr) throw std::bad_alloc();
-    gzbuffer(gz, kPackedBytes);
-    if (packing == Packing::kGzip && gzdirect(gz) != 0) {
-      gzclose_r(gz);
-      throw input_error(path, "is not compressed although its header or name says so", "export it again");
-    }
+/// Members of a gzip file one behind another, or one stream of zlib's or gzip's form.
+struct PackedFile::DeflateStream : PackedFile::Stream {
+  DeflateStream(std::filesystem::path name, Packing packing, std::int64_t begin)
+      : plain(std::move(name), begin),
+        packed(std::make_unique_for_overwrite<char[]>(kKeptBytes + kPackedBytes)),
+        many(packing != Packing::kZlib) {
+    fill();
+    gzip = has_gzip_magic();
+    start_member();
   }
-  ~GzipStream() override { gzclose_r(gz); }
 
-  std::int64_t read(char* to, std::int64_t most) override {
-    std::int64_t done = 0;
-    while (done < most) {
-      const auto want = static_cast<unsigned>(std::min<std::int64_t>(most - done, 1 << 30));
-      const int got = gzread(gz, to + done, want);
-      if (got <= 0) {  // an unexpected end is noted as soon as zlib has seen it, before all bytes are handed out
-        int code = Z_OK;
-        const char* text = gzerror(gz, &code);
-        if (code == Z_BUF_ERROR) throw cut_stream(path, "gzip");
-        if (got < 0 || code != Z_OK) throw damaged_stream(path, "gzip", text);
-        break;
-      }
-      done += got;
-    }
-    return done;
-  }
-  bool is_plain() const override { return gzdirect(gz) != 0; }
-
-  std::filesystem::path path;
-  gzFile gz = nullptr;
-};
-
-struct PackedFile::ZlibStream : PackedFile::Stream {
-  ZlibStream(std::filesystem::path name, std::int64_t begin)
-      : plain(std::move(name), begin), packed(std::make_unique<char[]>(kPackedBytes)) {
-    if (inflateInit2(&state, 15 + 32) != Z_OK) throw std::bad_alloc();  // 32: zlib's or gzip's head, as the bytes say
-  }
-  ~ZlibStream() override { inflateEnd(&state); }
+  /// Returns true where the next bytes begin a gzip member.
+  bool has_gzip_magic() const { return state->avail_in >= 2 && state->next_in[0] == 0x1f && state->next_in[1] == 0x8b; }
 
   std::int64_t read(char* to, std::int64_t most) override {
     std::int64_t done = 0;
     while (done < most && !ended) {
-      if (state.avail_in == 0) {
-        state.next_in = reinterpret_cast<Bytef*>(packed.get());
-        state.avail_in = static_cast<uInt>(plain.read(packed.get(), kPackedBytes));
-        if (state.avail_in == 0) throw cut_stream(plain.path, "zlib");
-      }
-      const auto want = static_cast<uInt>(std::min<std::int64_t>(most - done, 1 << 30));
-      state.next_out = reinterpret_cast<Bytef*>(to + done);
-      state.avail_out = want;
-      const int code = inflate(&state, Z_NO_FLUSH);
-      if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-        throw damaged_stream(plain.path, "zlib", state.msg);
-      done += want - state.avail_out;
-      ended = code == Z_STREAM_END;
+      if (state->avail_in == 0) fill();
+      const bool at_end = state->avail_in == 0;
+      const auto want = static_cast<std::uint32_t>(std::min<std::int64_t>(most - done, 1 << 30));
+      state->next_out = reinterpret_cast<std::uint8_t*>(to + done);
+      state->avail_out = want;
+      const int code = isal_inflate(state.get());
+      const std::int64_t got = want - state->avail_out;
+      done += got;
+      if (code < 0 || code == ISAL_NEED_DICT) throw damaged_stream(plain.path, kind(), inflate_problem(code));
+      if (state->block_state == ISAL_BLOCK_FINISH)
+        next_member();
+      else if (at_end && got == 0)
+        throw cut_stream(plain.path, kind());
     }
     return done;
   }
 
+  const char* kind() const { return gzip ? "gzip" : "zlib"; }
+
+  /// Puts the next bytes of the file behind those that were not taken yet. The last bytes that were taken stay before
+  /// them: ISA-L hands back what it has taken too many.
+  void fill() {
+    char* const next = packed.get() + kKeptBytes;
+    const std::uint32_t left = state->avail_in;
+    char* const old = state->next_in == nullptr ? next : reinterpret_cast<char*>(state->next_in);
+    const auto kept = std::min<std::int64_t>(kKeptBytes - left, old - packed.get());
+    std::memmove(next - left - kept, old - kept, static_cast<std::size_t>(left + kept));
+    state->next_in = reinterpret_cast<std::uint8_t*>(next - left);
+    state->avail_in = left + static_cast<std::uint32_t>(plain.read(next, kPackedBytes));
+  }
+
+  void start_member() {
+    std::uint8_t* const next = state->next_in;
+    const std::uint32_t left = state->avail_in;
+    isal_inflate_init(state.get());
+    state->crc_flag = gzip ? ISAL_GZIP : ISAL_ZLIB;  // it reads the header and compares the checksum
+    state->next_in = next, state->avail_in = left;
+  }
+
+  /// Goes on with the next gzip member. What follows and is none is left unread, as gzip and zlib leave it.
+  void next_member() {
+    if (many && state->avail_in < 2) fill();
+    if (many && has_gzip_magic())
+      start_member();
+    else
+      ended = true;
+  }
+
+  static constexpr std::int64_t kKeptBytes = 64;  // more than the eight bytes that ISA-L holds as bits
   PlainStream plain;
   std::unique_ptr<char[]> packed;
-  z_stream state{};
-  bool ended = false;
+  std::unique_ptr<inflate_state> state = std::make_unique<inflate_state>();
+  bool many = false, gzip = false, ended = false;
 };
 
 PackedFile::PackedFile(const std::filesystem::path& path, Packing packing, std::int64_t begin) {
-  if (packing == Packing::kPlain)
+  if (packing == Packing::kPlain) {
     stream_ = std::make_unique<PlainStream>(path, begin);
-  else if (packing == Packing::kZlib)
-    stream_ = std::make_unique<ZlibStream>(path, begin);
+    return;
+  }
+  auto packed = std::make_unique<DeflateStream>(path, packing, begin);
+  if (packing == Packing::kGzipOrPlain && !packed->gzip)
+    stream_ = std::make_unique<PlainStream>(path, begin);
+  else if (packing == Packing::kGzip && !packed->gzip)
+    throw input_error(path, "is not compressed although its header or name says so", "export it again");
   else
-    stream_ = std::make_unique<GzipStream>(path, packing, begin);
+    stream_ = std::move(packed);
 }
 PackedFile::~PackedFile() = default;
 PackedFile::PackedFile(PackedFile&&) noexcept = default;

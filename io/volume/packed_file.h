@@ -34,8 +34,7 @@ class PackedFile {
  private:
   struct Stream;
   struct PlainStream;
-  struct GzipStream;
-  struct ZlibStream;
+  struct DeflateStream;
   std::unique_ptr<Stream> stream_;
 };
 

@@ -118,7 +118,7 @@ Geometry upright_grid(const Geometry& sheared) {
   return grid;
 }
 
-Volume resample_sheared(const Volume& volume, const Geometry& grid) {
+Volume resample_on_grid(const Volume& volume, const Geometry& grid) {
   const IndexMap map(volume.geometry, grid);
   Volume out{grid, Tensor(volume.voxels.dtype(), grid.shape())};
   if (volume.voxels.dtype() == DType::kI32) {
@@ -132,7 +132,10 @@ Volume resample_sheared(const Volume& volume, const Geometry& grid) {
 
 VolumeInfo upright_info(const VolumeHeader& header, IrregularSlices irregular) {
   VolumeInfo info = header.info;
-  if (!resamples(info, irregular)) return info;
+  if (!resamples(info, irregular)) {
+    info.stores_bytes = header.source.type == VoxelType::kU8 && !header.source.slope;
+    return info;
+  }
   info.extra_bytes += 4 * std::min(voxels_of(info.geometry), std::int64_t{1} << 58);
   info.geometry = upright_grid(info.geometry);
   info.orientation = orientation_code(info.geometry);
@@ -147,7 +150,7 @@ Volume read_upright(VolumeHeader header, DType dtype, IrregularSlices irregular)
   if (!resamples(header.info, irregular)) return read_voxels(header, dtype);
   header.info.readable = true;
   const Volume sheared = read_voxels(header, dtype);
-  return resample_sheared(sheared, upright_grid(sheared.geometry));
+  return resample_on_grid(sheared, upright_grid(sheared.geometry));
 }
 
 void check_upright(VolumeHeader header, IrregularSlices irregular) {

@@ -4,7 +4,7 @@
 //   VolumeInfo info = upright_info(nifti_header(path), IrregularSlices::kResample);   // W_RESAMPLED
 //   Volume ct = read_upright(nifti_header(path), DType::kF32, IrregularSlices::kResample);
 //
-// Called by the formats whose headers hold a matrix.
+// Called by the formats whose headers hold a matrix, and for channels on grids of their own.
 #pragma once
 
 #include "io/volume/voxel_source.h"
@@ -18,7 +18,7 @@ Geometry upright_grid(const Geometry& sheared);
 /// Samples a volume on a grid: images between the 8 voxels around each place, labels at the nearest voxel. Places
 /// outside of the volume take its lowest value, labels 0.
 ///   volume  f32 or i32; its direction may be sheared
-Volume resample_sheared(const Volume& volume, const Geometry& grid);
+Volume resample_on_grid(const Volume& volume, const Geometry& grid);
 
 /// Returns what `header` says, with the upright grid when `irregular` asks for it.
 VolumeInfo upright_info(const VolumeHeader& header, IrregularSlices irregular);

@@ -40,13 +40,15 @@ std::optional<std::string> address_id(const fs::path& path, const VolumeFormats&
   return std::nullopt;
 }
 
-Volume read_as(DType dtype, const fs::path& path, const VolumeFormats& formats) {
+/// Reads a volume as the type that `dtype_of` chooses by its header.
+template <class DTypeOf>
+Volume read_as(DTypeOf dtype_of, const fs::path& path, const VolumeFormats& formats) {
   const NowReading reading(path);
   const VolumeFormat& format = format_of(path, formats);
   const VolumeInfo info = format.read_header(path);
   require_within(formats.limits, info, path);
   try {
-    return format.read(path, dtype);
+    return format.read(path, dtype_of(info));
   } catch (const std::bad_alloc&) {
     throw input_error(path, "takes " + bytes_text(reading_bytes(info)) + " to read, which the system refused",
                       "use fewer threads, or crop the volume", "E_MEMORY");
@@ -74,9 +76,17 @@ VolumeFormats formats_within(VolumeFormats formats, const VolumeLimits& limits) 
   return formats;
 }
 
-Volume read_image(const fs::path& path, const VolumeFormats& formats) { return read_as(DType::kF32, path, formats); }
+Volume read_image(const fs::path& path, const VolumeFormats& formats) {
+  return read_as([](const VolumeInfo&) { return DType::kF32; }, path, formats);
+}
 
-Volume read_label(const fs::path& path, const VolumeFormats& formats) { return read_as(DType::kI32, path, formats); }
+Volume read_label(const fs::path& path, const VolumeFormats& formats) {
+  return read_as([](const VolumeInfo&) { return DType::kI32; }, path, formats);
+}
+
+Volume read_small_label(const fs::path& path, const VolumeFormats& formats) {
+  return read_as([](const VolumeInfo& info) { return info.stores_bytes ? DType::kU8 : DType::kI32; }, path, formats);
+}
 
 VolumeInfo read_volume_info(const fs::path& path, const VolumeFormats& formats) {
   const NowReading reading(path);

@@ -23,7 +23,7 @@ namespace voxshard {
 
 struct Volume {
   Geometry geometry;
-  Tensor voxels;  // (D, H, W) = (z, y, x); f32 for images, i32 for labels
+  Tensor voxels;  // (D, H, W) = (z, y, x); f32 for images, i32 or u8 for labels
 };
 
 /// The scalar type of a written file.
@@ -55,6 +55,7 @@ struct VolumeInfo {
   std::string problem;                  // reason why it is not readable, else empty
   std::string problem_code = "E_READ";  // code of the problem
   std::string warning;                  // warning about a readable file: "W_FORMS ..."; else empty
+  bool stores_bytes = false;            // read_label may be asked for u8: voxels are uint8, not scaled or resampled
   std::int64_t extra_bytes = 0;         // that reading takes beside the volume
   std::string unit = {};                // of the values where a header tells it: "SUV by body weight (g/ml)"
   std::vector<std::pair<int, std::string>> labels = {};  // classes of a file of labels that names them
@@ -80,7 +81,8 @@ struct VolumeFormat {
   std::function<bool(const std::filesystem::path& path)> matches;  // true when the name is one of this format
   /// Errors: kInput for files without a usable header; the reason why `read` would refuse a file is in `problem`.
   std::function<VolumeInfo(const std::filesystem::path& path)> read_header;
-  /// `dtype`: kF32 for an image, kI32 for a label map. Errors: as read_image and read_label.
+  /// `dtype`: kF32 for an image, kI32 for a label map, kU8 for one that stores_bytes. Errors: as read_image and
+  /// read_label.
   std::function<Volume(const std::filesystem::path& path, DType dtype)> read;
   /// Writes atomically; the same volume gives the same bytes. Errors: as write_volume. Null: the format is only read.
   std::function<void(const std::filesystem::path& path, const Volume& volume, DiskType type)> write;
@@ -127,6 +129,8 @@ Volume read_image(const std::filesystem::path& path, const VolumeFormats& format
 
 /// Reads a label map as i32. Errors: as read_image, and kInput when a value is no integer or outside i32.
 Volume read_label(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
+/// Reads it as u8, a quarter of the memory, where the file stores bytes; else as i32.
+Volume read_small_label(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
 /// Reads the header. Errors: kInput as read_image for files without a usable header.
 VolumeInfo read_volume_info(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());

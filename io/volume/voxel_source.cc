@@ -223,6 +223,14 @@ Volume read_label_voxels(const VolumeHeader& h) {
   return volume;
 }
 
+Volume read_byte_voxels(const VolumeHeader& h) {
+  const Geometry& geometry = h.info.geometry;
+  Volume volume{geometry, Tensor::unwritten(DType::kU8, geometry.shape())};
+  ensure(h.source.type == VoxelType::kU8 && read_small_integers(h, volume.voxels.as<std::uint8_t>()),
+         "a file that is read as u8 stores u8");
+  return volume;
+}
+
 }  // namespace
 
 const char* voxel_type_name(VoxelType type) { return kVoxelTypes[static_cast<int>(type)].name; }
@@ -255,6 +263,7 @@ void require_possible_bytes(const VoxelSource& s, std::int64_t voxel_bytes) {
 Volume read_voxels(const VolumeHeader& header, DType dtype) {
   require_readable(header);
   require_possible_bytes(header.source, header.info.voxel_bytes);  // before memory is allocated for what is not there
+  if (dtype == DType::kU8) return read_byte_voxels(header);
   return dtype == DType::kI32 ? read_label_voxels(header) : read_image_voxels(header);
 }
 

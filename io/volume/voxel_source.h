@@ -56,8 +56,9 @@ std::int64_t product_bytes(const std::vector<std::int64_t>& dimensions, std::int
 /// many bytes. Cost: none, no byte is read.
 void require_possible_bytes(const VoxelSource& source, std::int64_t voxel_bytes);
 
-/// Reads voxels as f32 or i32. Errors: kInput: info.problem; the file is cut or damaged, or goes on for more than 64
-/// MiB behind its voxels; E_NAN; values beyond f32, or no whole numbers within i32.
+/// Reads voxels as f32 or i32, or as u8 where the file stores u8 that are not scaled. Errors: kInput: info.problem; the
+/// file is cut or damaged, or goes on for more than 64 MiB behind its voxels; E_NAN; values beyond f32, or no whole
+/// numbers within i32.
 /// Cost: one pass; allocates the result and less than a MiB.
 Volume read_voxels(const VolumeHeader& header, DType dtype);
 

@@ -79,6 +79,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_COLOUR", "grey and colour pictures in one data set; the text says how they are taken"},
     {"W_CONTOURS", "contours of a structure that are left out; the text says why"},
     {"W_DOUBLE", "a case with the image or the label map of another case"},
+    {"W_DOUBLED", "slices of a DICOM series that are there twice with the same values, of which one was kept"},
     {"W_EMPTY", "a label map without any class"},
     {"W_EXTENT", "a class that is more scattered or compact than in the other cases"},
     {"W_FIT", "labels whose borders lie on no edges of their image"},
@@ -100,7 +101,10 @@ inline constexpr CodeRow kCodes[] = {
     {"W_RESAMPLED", "irregular or tilted slices, sheared axes, or a segmentation on another grid, that were resampled"},
     {"W_RESCALE", "a CT without RescaleSlope: stored values are taken as Hounsfield units"},
     {"W_SECRET", "the file of {id-salt} can be read by others than its owner"},
-    {"W_SERIES", "several DICOM series fit the labels, or none that they refer to; the text says which one was taken"},
+    {"W_SERIES",
+     "several DICOM series fit the labels, or none that they refer to, or several are reconstructions of the one scan "
+     "that "
+     "is wanted; the text says which one was taken"},
     {"W_SHIFT", "labels that fit their image better when they are moved"},
     {"W_SIDES", "a class of the left that lies to the right of its counterpart"},
     {"W_SIZE", "a picture has another size than its entry says"},

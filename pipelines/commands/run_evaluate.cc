@@ -47,6 +47,9 @@ TaskReport evaluate_predictions(EvaluateOptions options, const RunContext& conte
   const Task& task = task_predicting(tasks, options.predictions);
   require_own_settings(task, options.task, "evaluate", "these predictions are " + options.predictions.string());
   require_in_range(task.settings(TaskCommand::kEvaluate, options.task));
+  if (options.dry_run && !task.rehearses_evaluation())
+    throw Error(ErrorKind::kUsage, std::string("[evaluate] {dry-run} is about label maps; scores of ") + task.name() +
+                                       " come from one file and are quick: leave it out");
   options.seen = seen_of(options);
   return context.writes() || task.shares_evaluation() ? task.evaluate(options, context) : TaskReport();
 }
@@ -56,6 +59,9 @@ TaskReport evaluate_predictions(EvaluateOptions options, const RunContext& conte
 TaskReport run_evaluate(const EvaluateOptions& options, const RunContext& context, const TaskTable& tasks,
                         const EstimatorOptions& estimator) {
   const bool of_run = is_trained_run(options.predictions);
+  if (options.dry_run && (of_run || !options.further.empty()))
+    throw Error(ErrorKind::kUsage,
+                "[evaluate] {dry-run} is about one folder of predictions; leave it out, or the other paths");
   const auto one = [&](const EvaluateOptions& asked) {
     return of_run ? evaluate_run(asked, estimator, context, tasks) : evaluate_predictions(asked, context, tasks);
   };

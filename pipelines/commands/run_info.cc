@@ -1,6 +1,7 @@
 #include "pipelines/commands/run_info.h"
 
 #include <algorithm>
+#include <map>
 
 #include "io/files/output_file.h"
 #include "libcore/base/plain_text.h"
@@ -30,12 +31,17 @@ FolderInfo read_folder(const fs::path& path, const InfoOptions& options, std::ve
     in_case_boundary(video.filename().string(), failures,
                      [&] { folder.videos.push_back(read_video_info(video, options)); });
   std::vector<fs::path> volumes;
+  std::map<fs::path, std::string> better;
   if (!is_folder || videos.empty() || holds_volumes(path, options.formats)) {
     VolumeList list = list_volumes(path, options.formats);
     folder.left_out = list.files ? series_beside(path, options.formats) : list.left_out;
-    for (FoundVolume& volume : list.volumes) volumes.push_back(std::move(volume.path));
+    for (FoundVolume& volume : list.volumes) {
+      better[volume.path] = std::move(volume.better);
+      volumes.push_back(std::move(volume.path));
+    }
   }
   add_volumes(folder, volumes, options, failures);
+  for (VolumeFile& file : folder.images) file.better = better[file.path];
   return folder;
 }
 

@@ -1,6 +1,7 @@
 #include "pipelines/commands/run_predict.h"
 
 #include "libcore/kernels/conv.h"
+#include "pipelines/engine/rehearsal.h"
 #include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
@@ -30,6 +31,14 @@ PredictReport run_predict(const PredictOptions& asked, const RunContext& context
                           const EstimatorOptions& estimator) {
   PredictOptions options = asked;
   Progress& progress = context.progress();
+  if (options.recursive) {
+    std::error_code error;
+    if (context.writes() && !std::filesystem::is_directory(options.input, error))
+      throw Error(ErrorKind::kUsage,
+                  "[predict] {recursive} is about folders, and " + options.input.string() + " is none; leave it out");
+    options.input = std::filesystem::absolute(options.input).lexically_normal();
+    if (!options.input.has_filename()) options.input = options.input.parent_path();
+  }
   if (context.writes() && is_trained_run(options.input))
     throw Error(ErrorKind::kUsage, "[predict] the input " + options.input.string() +
                                        " is a run of train; the last path is what is predicted: name it behind the "
@@ -67,6 +76,20 @@ PredictReport run_predict(const PredictOptions& asked, const RunContext& context
   return report;
 }
 
+namespace {
+
+/// Returns the numbers of inputs by what became of them.
+nlohmann::ordered_json summary_of(const PredictReport& report) {
+  const std::int64_t done = std::ssize(report.cases);
+  return {{"inputs", done + std::ssize(report.planned) + std::ssize(report.failures) + std::ssize(report.not_reached)},
+          {"predicted", report.planned.empty() ? done - report.kept : 0},
+          {"kept", report.kept},
+          {"left_out", std::ssize(report.failures)},
+          {"not_reached", std::ssize(report.not_reached)}};
+}
+
+}  // namespace
+
 nlohmann::ordered_json to_json(const PredictReport& report) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const PredictedCase& c : report.cases)
@@ -76,18 +99,15 @@ nlohmann::ordered_json to_json(const PredictReport& report) {
                                  {"kept", report.kept},
                                  {"failed", report.failures.size()},
                                  {"failures", to_json(report.failures)},
+                                 {"summary", summary_of(report)},
+                                 {"foreign", to_json(report.foreign)},
                                  {"not_reached", report.not_reached},
                                  {"bytes_per_core", report.bytes_per_core},
                                  {"host_bytes", report.host_bytes},
                                  {"scratch_bytes", report.scratch_bytes},
                                  {"memory", to_json(report.memory)},
                                  {"interrupted", report.interrupted}};
-  if (!report.planned.empty()) {
-    nlohmann::ordered_json& planned = json["planned"] = nlohmann::ordered_json::array();
-    for (const PlannedInput& one : report.planned)
-      planned.push_back(
-          {{"id", one.id}, {"extents", shape_json(one.extents)}, {"bytes", one.bytes}, {"kept", one.kept}});
-  }
+  if (!report.planned.empty()) json["planned"] = to_json(report.planned), json["time_from"] = report.time_source;
   if (!report.weights.empty()) json["weights"] = report.weights;
   if (!report.averaged.empty()) json["averaged"] = to_json(report.averaged);
   add_counts(json, report.seen);

@@ -13,6 +13,7 @@ namespace voxshard {
 namespace {
 
 constexpr int kMostKeys = 64;
+constexpr std::size_t kMostPlanes = 9;
 
 /// One tile with the cores that own and hold the same boxes.
 struct Tile {
@@ -138,10 +139,11 @@ Box plane_of(const Box& box, int rows, int columns) {
 }
 
 TileView view_of(const std::vector<Tile>& tiles, const Dims& level, const DrawnSample& sample, const Dims& padded,
-                 int fixed) {
+                 const SamplePlane& plane) {
+  const int fixed = plane.fixed_axis;
   const bool image = fixed < 0;
   const int rows = image || fixed > 0 ? 0 : 1, columns = image ? 1 : fixed == 2 ? 1 : 2;
-  const std::int64_t at = image ? 0 : level[fixed] / 2;
+  const std::int64_t at = plane.at;
   TileView view{.caption = {},
                 .extent = {level[rows], level[columns]},
                 .rgb = sample.view({fixed, at}, padded, level),
@@ -164,6 +166,46 @@ TileView view_of(const std::vector<Tile>& tiles, const Dims& level, const DrawnS
                           .held = plane_of(tile.held, rows, columns)});
   }
   return view;
+}
+
+bool meets(const Tile& tile, const SamplePlane& plane) {
+  return plane.at >= tile.own.begin[plane.fixed_axis + 1] && plane.at < tile.own.end(plane.fixed_axis + 1);
+}
+
+/// The halos of tiles, by tile and axis.
+using Halos = std::set<std::pair<std::size_t, int>>;
+
+/// Returns the halos of `halos` that are seen in a plane: those of the tiles that it meets, along its rows and columns.
+Halos seen_in(const SamplePlane& plane, const std::vector<Tile>& tiles, const Halos& halos) {
+  Halos seen;
+  for (const auto& one : halos)
+    if (one.second != plane.fixed_axis && meets(tiles[one.first], plane)) seen.insert(one);
+  return seen;
+}
+
+/// Returns the planes of a volume to draw: the middle ones, and while a halo of some tile is seen in none, the plane
+/// through the middle of a tile that shows most of them, up to kMostPlanes in all. What is left is seen in none.
+std::vector<SamplePlane> planes_of(const std::vector<Tile>& tiles, const Dims& level, Halos& left) {
+  std::vector<SamplePlane> planes;
+  for (std::size_t i = 0; i < tiles.size(); ++i)
+    for (int a = 0; a < level.axes(); ++a)
+      if (halo(tiles[i], a + 1, level[a]) != std::pair<std::int64_t, std::int64_t>{0, 0}) left.insert({i, a});
+  const auto add = [&](const SamplePlane& plane) {
+    for (const auto& one : seen_in(plane, tiles, left)) left.erase(one);
+    planes.push_back(plane);
+  };
+  for (int fixed = 0; fixed < 3; ++fixed) add({fixed, level[fixed] / 2});
+  while (!left.empty() && planes.size() < kMostPlanes) {
+    SamplePlane best;
+    std::size_t most = 0;
+    for (int fixed = 0; fixed < 3; ++fixed)
+      for (const Tile& tile : tiles) {
+        const SamplePlane plane{fixed, tile.own.begin[fixed + 1] + tile.own.extent[fixed + 1] / 2};
+        if (const std::size_t seen = seen_in(plane, tiles, left).size(); seen > most) best = plane, most = seen;
+      }
+    add(best);
+  }
+  return planes;
 }
 
 std::string range_text(const Box& box) {
@@ -281,9 +323,15 @@ TileSheet tile_sheet(const Program& program, ValueId value, const DrawnSample& s
                   .views = {},
                   .lines = lines_of(program, value, tiles),
                   .key = {}};
-  if (level.axes() == 2) sheet.views.push_back(view_of(tiles, level, sample, padded, -1));
-  for (int fixed = 0; level.axes() == 3 && fixed < 3; ++fixed)
-    sheet.views.push_back(view_of(tiles, level, sample, padded, fixed));
+  if (level.axes() == 2) {
+    sheet.views.push_back(view_of(tiles, level, sample, padded, {.fixed_axis = -1, .at = 0}));
+  } else {
+    Halos left;
+    for (const SamplePlane& plane : planes_of(tiles, level, left))
+      sheet.views.push_back(view_of(tiles, level, sample, padded, plane));
+    if (!left.empty())
+      sheet.lines.push_back("of the halos " + std::to_string(left.size()) + " are seen in no plane that is drawn");
+  }
   for (int i = 0; i < static_cast<int>(tiles.size()) && i < kMostKeys; ++i) {
     const Tile& tile = tiles[static_cast<std::size_t>(i)];
     sheet.key.push_back(

@@ -29,6 +29,14 @@ fs::path quarantine_of(const fs::path& output) {
   return output.parent_path() / (output.stem().string() + ".quarantine.csv");
 }
 
+fs::path names_file_of(const fs::path& output) {
+  return output.parent_path() / (output.stem().string() + "." + kCaseNamesFile);
+}
+
+void write_input_names(const fs::path& output, const CaseNames& names, const ForeignFiles& foreign) {
+  if (!names.empty()) write_case_names_file(names_file_of(output), names, foreign.files);
+}
+
 void require_json_output(const PredictOptions& options, const std::string& what) {
   if (options.output.extension() != ".json")
     throw Error(ErrorKind::kUsage, "[predict] " + what + " to a JSON file, got {output} " + options.output.string());
@@ -41,6 +49,9 @@ void require_predicted_file(const PredictOptions& options, const std::string& wh
   require_output_file(quarantine_of(options.output),
                       {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
   require_output_file(seen_file_of(options.output), seen_file(), place);
+  if (options.recursive)
+    require_output_file(names_file_of(options.output),
+                        {"a list of the inputs behind names", {".json"}, begins_with({"{\n  \"cases\":"})}, place);
 }
 
 void make_folder_of(const fs::path& output) { make_output_folder(folder_of(output)); }

@@ -5,6 +5,7 @@
 //   fs::path list = write_left_out(report, options.output);                // found.quarantine.csv beside found.json
 #pragma once
 
+#include "io/datasets/case_ids.h"
 #include "io/files/output_file.h"
 #include "pipelines/engine/requests.h"
 
@@ -19,6 +20,12 @@ std::filesystem::path beside_output(const PredictOptions& options, const std::st
 
 /// Returns "found.quarantine.csv" for "found.json".
 std::filesystem::path quarantine_of(const std::filesystem::path& output);
+
+/// Returns "found.case_paths.json" for "found.json": the file that leads from the names of inputs in folders back to
+/// them, for the owner of the output alone (io/datasets/case_ids.h).
+std::filesystem::path names_file_of(const std::filesystem::path& output);
+/// Writes that file; none without names. Errors: kOutput.
+void write_input_names(const std::filesystem::path& output, const CaseNames& names, const ForeignFiles& foreign);
 
 /// Throws kUsage for an output that is no .json: "[predict] WHAT to a JSON file, got ...".
 void require_json_output(const PredictOptions& options, const std::string& what);

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "io/datasets/hidden_paths.h"
 #include "io/files/file_name.h"
+#include "io/files/now_reading.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
+#include "pipelines/engine/input_times.h"
 #include "pipelines/engine/none_left.h"
+#include "pipelines/engine/rehearsal.h"
 
 namespace voxshard {
 namespace {
@@ -62,22 +66,38 @@ void PredictionBatch::require_planned(const PredictionTurn& turn) const {
   if (const Error* refused = refusal(turn)) throw *refused;
 }
 
+void PredictionBatch::leave(ForeignFiles foreign, bool shows_names) {
+  foreign.shows_names = shows_names, hides_paths_ = options.recursive && !shows_names;
+  report.foreign = std::move(foreign);
+  if (report.foreign.any()) progress.warn("left out: " + text_of(report.foreign));
+}
+
+std::string PredictionBatch::shown(const std::string& message) const {
+  return hides_paths_ ? without_paths_below(message, options.input, "the input") : message;
+}
+
 void PredictionBatch::list(const std::vector<CaseFailure>& unusable) {
   for (const CaseFailure& failure : unusable) {
-    progress.warn(shown_name(failure.id) + ": " + failure.message + " [quarantined]");
-    report.failures.push_back(failure);
+    report.failures.push_back({failure.id, failure.code, shown(failure.message)});
+    progress.warn(shown_name(failure.id) + ": " + report.failures.back().message + " [quarantined]");
   }
 }
 
-void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, double seconds) {
+void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, double seconds, bool kept) {
   ended_.insert(i);
   report.cases.push_back({names_[i], file, seconds});
+  report.kept += kept;
+  if (at_once_ <= 1)
+    progress.log(words_.one + shown_name(names_[i]) + ": " +
+                 (kept          ? "kept, predicted by an earlier call"
+                  : seconds > 0 ? "predicted in " + fixed_text(seconds, 2) + " s"
+                                : "predicted"));
 }
 
 void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {
-  progress.warn(words_.one + shown_name(names_[i]) + ": " + message + " [quarantined]");
   ended_.insert(i), ++failed_;
-  report.failures.push_back({plain_text(names_[i]), code, message});
+  report.failures.push_back({plain_text(names_[i]), code, shown(message)});
+  progress.warn(words_.one + shown_name(names_[i]) + ": " + report.failures.back().message + " [quarantined]");
 }
 
 std::optional<PlannedInput> Prediction::planned(PredictionBatch& batch, const PredictionTurn& turn, std::size_t i) {
@@ -124,23 +144,29 @@ class PredictionLoop {
   /// Says what would be predicted, and what would be left out as far as headers tell.
   void rehearse() {
     PredictReport& report = b_.report;
+    InputTimes times(b_, task_.earlier_time());
+    double seconds = 0;
     for (const PredictionTurn& turn : turns_)
       for (const std::size_t i : turn.inputs) {
         const auto failure = failure_of(b_.names_[i], {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
           throw_if_stopped(b_.progress);
-          if (auto planned = task_.planned(b_, turn, i)) report.planned.push_back(std::move(*planned));
+          auto planned = task_.planned(b_, turn, i);
+          if (!planned) return;
+          planned->seconds = planned->kept ? 0 : times.seconds_of(turn);
+          if (!planned->kept && planned->seconds) *planned->seconds /= static_cast<double>(turn.inputs.size());
+          seconds += planned->seconds.value_or(0), report.kept += planned->kept;
+          report.planned.push_back(std::move(*planned));
         });
         if (failure) b_.fail(i, failure->code, failure->message);
       }
-    std::int64_t most = 0;
-    for (const PlannedInput& one : report.planned) report.kept += one.kept, most = std::max(most, one.bytes);
-    report.text = "dry run: " + std::to_string(std::ssize(report.planned) - report.kept) + " would be predicted, " +
-                  std::to_string(report.kept) + " kept, " + std::to_string(report.failures.size()) +
-                  " left out; at most " + bytes_text(most) + " of memory; nothing was written\n";
+    report.time_source = times.source();
+    report.text = rehearsal_text(report.planned, report.failures.size(), "predicted") + "; " + times.text(seconds) +
+                  "; nothing was written\n";
   }
 
   void plan() {
     const ProcessPlan loaded = task_.loaded();
+    for (const PredictionTurn& turn : turns_) b_.at_once_ = std::max(b_.at_once_, turn.inputs.size());
     for (std::size_t model = 0; model < b_.models(); ++model) {
       std::set<Shape> sizes;
       for (const PredictionTurn& turn : turns_)
@@ -209,6 +235,8 @@ class PredictionLoop {
     const std::size_t failed_before = b_.failed_;
     const auto failure = failure_of(b_.names_[turn.inputs.front()], {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
       throw_if_stopped(b_.progress);
+      std::optional<ReadingAs> name;  // what is read when a library crashes
+      if (b_.hides_paths_) name.emplace(b_.names_[turn.inputs.front()]);
       task_.predict(turn);
     });
     if (failure && failure->code == kRefusedMemory) b_.sessions_.release();

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "io/files/manifest.h"
 #include "pipelines/engine/core_runs.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
@@ -71,15 +72,21 @@ class PredictionBatch {
   /// Records the memory plan of the current turn; the report keeps the largest of all turns.
   void takes(const ProcessPlan& plan) { report.memory.plan = widest(report.memory.plan, plan); }
 
+  /// Notes files of the input folder that are no inputs, and logs them.
+  ///   shows_names  false: they are not named; of a recursive call no message names what lies below the input folder
+  void leave(ForeignFiles foreign, bool shows_names);
   /// Lists and logs entries that cannot be used and are therefore not in Prediction::names().
   void list(const std::vector<CaseFailure>& unusable);
-  /// Records that input `i` of Prediction::names() was predicted into `file`.
-  void done(std::size_t i, const std::filesystem::path& file, double seconds);
+  /// Records that input `i` of Prediction::names() was predicted into `file`, and logs it unless it is one of many that
+  /// are predicted at once.
+  ///   kept  an earlier call predicted it
+  void done(std::size_t i, const std::filesystem::path& file, double seconds, bool kept = false);
   /// Leaves input `i` out: it is listed, and logged as "case NAME: why [quarantined]".
   void fail(std::size_t i, const std::string& code, const std::string& message);
 
  private:
   const Error* refusal(const PredictionTurn& turn) const;
+  std::string shown(const std::string& message) const;
   friend class PredictionLoop;
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
@@ -87,6 +94,8 @@ class PredictionBatch {
   std::vector<std::string> names_;
   std::set<std::size_t> ended_;  // inputs that were predicted or failed
   std::size_t failed_ = 0;       // of them, those that failed
+  std::size_t at_once_ = 1;      // inputs of the largest turn
+  bool hides_paths_ = false;     // below the input folder
   std::vector<std::unique_ptr<Session>> owned_;
   ModelSessions sessions_;
   std::vector<PlannedBytes> planned_;  // by model
@@ -109,6 +118,9 @@ class Prediction {
   /// Returns what a dry run says of an input; none when it left it out (PredictionBatch::fail). Writes nothing. Errors:
   /// those with which predict() would leave it out before it reads voxels.
   virtual std::optional<PlannedInput> planned(PredictionBatch& batch, const PredictionTurn& turn, std::size_t i);
+  /// Returns what the inputs of an earlier call with the same options took, by elements of what the first model sees;
+  /// none where that was not measured.
+  virtual PartTime earlier_time() const { return {}; }
   /// Opens the outputs; called after the sizes are planned.
   virtual void begin() {}
   /// True for a single input that is predicted while it is read, a video: predict() is called once, does the work of

@@ -58,9 +58,9 @@ std::string prediction_text(const PredictReport& report, const std::filesystem::
                      std::to_string(report.failures.size()) + " quarantined";
   if (!report.failures.empty()) text += " (see " + quarantine.string() + ")";
   if (report.interrupted)
-    text += "; INCOMPLETE: " + std::to_string(report.not_reached.size()) + " of " +
+    text += "; INCOMPLETE: interrupted, " + std::to_string(report.not_reached.size()) + " of " +
             std::to_string(report.cases.size() + report.failures.size() + report.not_reached.size()) +
-            " not reached (see " + quarantine.string() + ")";
+            " not reached (see " + quarantine.string() + "); the same command goes on";
   const std::int64_t now = static_cast<std::int64_t>(report.cases.size()) - report.kept;
   const double each = now > 0 ? seconds / static_cast<double>(now) : 0.0;
   return text + what + ", " + fixed_text(each, 2) + " s per image; at most " + bytes_text(report.bytes_per_core) +

@@ -16,6 +16,7 @@
 #include "libcore/models/model.h"
 #include "libcore/tensor/dtype.h"
 #include "libcore/tensor/shape.h"
+#include "pipelines/engine/foreign_files.h"
 #include "pipelines/model_runs/averaged_runs.h"
 #include "pipelines/model_runs/process_plan.h"
 #include "pipelines/model_runs/report.h"
@@ -112,7 +113,8 @@ struct CheckRequest {
 struct PrepareRequest {
   std::filesystem::path dataset, work;
   std::uint64_t seed = 0;
-  bool resume = false;  // skip the cases that are finished and unchanged
+  bool resume = false;   // skip the cases that are finished and unchanged
+  bool dry_run = false;  // nothing is prepared or written; the report says what would be
   TaskOptions task;
 };
 
@@ -147,8 +149,9 @@ struct PredictOptions {
   std::optional<DType> precision;
   bool held_out = false;               // true: inputs that the run was trained on are not predicted
   std::optional<TrainedOn> only = {};  // keys of the inputs to predict, as CaseHashes has them; none: all
-  bool into_run = false;  // true: the output lies in the folder of the run, as what `train` predicts when it ends
-  bool dry_run = false;   // true: nothing is predicted or written; the report says what would be
+  bool into_run = false;   // true: the output lies in the folder of the run, as what `train` predicts when it ends
+  bool recursive = false;  // true: of a folder everything in it and in the folders in it
+  bool dry_run = false;    // true: nothing is predicted or written; the report says what would be
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;
@@ -163,12 +166,13 @@ struct PredictedCase {
   double seconds = 0;
 };
 
-/// An input as a dry run found it.
+/// An input or a case as a dry run found it.
 struct PlannedInput {
   std::string id;
-  Shape extents;           // N and the spatial axes of what the model sees
-  std::int64_t bytes = 0;  // of the process at the peak
-  bool kept = false;       // an earlier call predicted it, and it would be kept
+  Shape extents;                                 // N and the spatial axes of what the model sees; of a case its voxels
+  std::int64_t bytes = 0;                        // of the process at the peak
+  bool kept = false;                             // an earlier call predicted it, and it would be kept
+  std::optional<double> seconds = std::nullopt;  // an estimate; none: nothing is known
 };
 
 struct PredictReport {
@@ -177,11 +181,13 @@ struct PredictReport {
   std::vector<AveragedRun> averaged = {};  // the runs, where several were averaged; the first is that of `checkpoint`
   std::vector<PredictedCase> cases;
   std::vector<PlannedInput> planned;  // of a dry run
+  std::string time_source = {};       // of a dry run: what their seconds were estimated from, as InputTimes::source()
   std::int64_t kept = 0;              // cases that an earlier call with the same settings and inputs predicted
   std::vector<CaseFailure> failures;  // also in quarantine.csv
   std::vector<std::string>
-      not_reached;       // the inputs that were not predicted because of a stop; in quarantine.csv as E_STOPPED
-  SeenInputs seen = {};  // the inputs that the run was trained on
+      not_reached;            // the inputs that were not predicted because of a stop; in quarantine.csv as E_STOPPED
+  ForeignFiles foreign = {};  // files of the input folder that are no inputs
+  SeenInputs seen = {};       // the inputs that the run was trained on
   std::int64_t bytes_per_core = 0;  // for the largest input
   std::int64_t host_bytes = 0;
   std::int64_t scratch_bytes = 0;     // the largest file of cores that took turns; 0: none did
@@ -202,7 +208,8 @@ std::string prediction_hash(const PredictOptions& options, const TrainedRun& run
 std::vector<CaseFailure> left_out(const PredictReport& report);
 
 /// Returns "3 predicted, 1 quarantined (see pred/quarantine.csv), 12 objects, 0.31 s per image; at most 96.0 MiB per
-/// core\n"; after a stop also "INCOMPLETE: 25 of 72 not reached (see pred/quarantine.csv)".
+/// core\n"; after a stop also "INCOMPLETE: interrupted, 25 of 72 not reached (see pred/quarantine.csv); the same
+/// command goes on".
 ///   what  ", 12 objects"; may be empty
 std::string prediction_text(const PredictReport& report, const std::filesystem::path& quarantine,
                             const std::string& what);
@@ -221,6 +228,7 @@ struct EvaluateOptions {
   std::string checkpoint = "auto";  // for a run, as in TrainedRunOptions
   std::string weights = "auto";     // the same
   std::int64_t batch = 0;           // for a run: samples of a step over all replicas; 0: one per replica
+  bool dry_run = false;             // nothing is scored or written; the report says what would be
   std::int64_t steps = 0;           // for a run: number of batches, the data repeated; 0: as many as the data fill once
   SeenInputs seen = {};             // the trained inputs among the predictions, as predict marked them
   TaskOptions task;

@@ -5,6 +5,7 @@
 
 #include "libcore/base/budget_value.h"
 #include "libcore/base/error.h"
+#include "libcore/base/flag_text.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -106,7 +107,7 @@ nlohmann::ordered_json to_json(const ProcessReport& report) {
                                  {"peak_resident_bytes", report.peak_resident_bytes},
                                  {"budget_bytes", report.budget_bytes}};
   if (const auto text = report.warning())
-    json["warning"] = {{"code", text->substr(0, text->find(' '))}, {"message", *text}};
+    json["warning"] = {{"code", text->substr(0, text->find(' '))}, {"message", with_flags(*text)}};
   return json;
 }
 
@@ -114,7 +115,7 @@ std::optional<std::string> ProcessReport::warning() const {
   if (budget_bytes <= 0 || peak_resident_bytes <= budget_bytes) return std::nullopt;
   return "W_PEAK this process took " + bytes_text(peak_resident_bytes) + " at its peak, " +
          bytes_text(peak_resident_bytes - budget_bytes) + " over the " + bytes_text(budget_bytes) +
-         " that it may take; its results are whole. Where that is a hard limit, give host-memory that much less";
+         " that it may take; its results are whole. Where that is a hard limit, give {host-memory} that much less";
 }
 
 std::string to_text(const ProcessReport& report) {
@@ -125,10 +126,9 @@ std::string to_text(const ProcessReport& report) {
 void require_fits(const ProcessPlan& plan, std::int64_t most_bytes, ErrorKind kind, const std::string& what,
                   const std::string& fits) {
   if (most_bytes <= 0 || plan.total() <= most_bytes) return;
-  const char* option = kind == ErrorKind::kInput ? "host-memory" : "{host-memory}";  // no braces in case lists
   throw Error(kind, "E_BUDGET",
               "[memory] " + what + " takes " + to_text(plan) + ", this process may take " + bytes_text(most_bytes) +
-                  "; nothing was allocated. " + fits + ", or raise " + option + " to " + budget_value(plan.total()));
+                  "; nothing was allocated. " + fits + ", or raise {host-memory} to " + budget_value(plan.total()));
 }
 
 }  // namespace voxshard

@@ -7,6 +7,7 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/csv.h"
+#include "libcore/base/flag_text.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/ranks/transport.h"
 
@@ -41,13 +42,13 @@ void write_quarantine(const std::filesystem::path& folder, const std::vector<Cas
                       const std::string& name) {
   std::string text = "case,code,message\n";
   for (const auto& f : failures)
-    text += csv_text(f.id) + "," + csv_text(f.code) + "," + csv_text(plain_text(f.message, "\n\t")) + "\n";
+    text += csv_text(f.id) + "," + csv_text(f.code) + "," + csv_text(plain_text(with_flags(f.message), "\n\t")) + "\n";
   write_text_atomically(folder / name, text);
 }
 
 nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures) {
   auto list = nlohmann::ordered_json::array();
-  for (const auto& f : failures) list.push_back({{"case", f.id}, {"code", f.code}, {"message", f.message}});
+  for (const auto& f : failures) list.push_back({{"case", f.id}, {"code", f.code}, {"message", with_flags(f.message)}});
   return list;
 }
 

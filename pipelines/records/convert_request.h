@@ -27,6 +27,7 @@ struct ConvertRequest {
   std::filesystem::path classes;  // map of names to classes; empty: the file's own numbers are the classes
   std::filesystem::path id_salt;  // of a tree of series: a secret that ids are made with; empty: they are numbered
   bool keep_names = false;        // of a tree of series: ids are the names of folders
+  bool best_series = true;        // of several reconstructions of a scan only the one that stands for it
 };
 
 }  // namespace voxshard

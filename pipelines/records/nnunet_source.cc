@@ -71,7 +71,9 @@ Dataset test_cases_of(const VolumeList& images, const ConvertRequest& request, P
 /// Returns a folder of volumes as test cases: files keep their names, series get ids as in a tree of studies.
 SourceDataset folder_of_volumes(const ConvertRequest& request, const DatasetSource& source,
                                 const VolumeFormats& formats, Progress& progress) {
-  const VolumeList images = list_volumes(request.input, formats);
+  VolumeList images = list_volumes(request.input, formats);
+  if (request.best_series)
+    for (const std::string& line : reconstruction_lines(take_other_reconstructions(images.volumes))) progress.log(line);
   if (!images.left_out.empty()) progress.log("left out: " + images.left_out);
   if (const std::string beside = images.files ? series_beside(request.input, formats) : ""; !beside.empty())
     progress.warn("left out: " + beside);

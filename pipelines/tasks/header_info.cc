@@ -66,34 +66,36 @@ Json to_json(const VolumeFile& file) {
   const VolumeInfo& h = file.header;
   Json labels = Json::object();
   for (const auto& [number, name] : h.labels) labels[std::to_string(number)] = name;
-  return {{"path", file.path.string()},
-          {"size", h.geometry.size},
-          {"spacing_mm", h.geometry.spacing},
-          {"origin_mm", h.geometry.origin},
-          {"direction", h.geometry.direction},
-          {"orientation", h.orientation},
-          {"dimensions", h.dimensions},
-          {"scalar_type", h.scalar_type},
-          {"components", h.components},
-          {"slope", h.slope},
-          {"intercept", h.intercept},
-          {"qform_code", h.qform_code},
-          {"sform_code", h.sform_code},
-          {"form_used", h.form_used},
-          {"forms_agree", h.forms_agree},
-          {"forms_gap_mm", h.forms_gap_mm},
-          {"shear_degrees", h.shear_degrees},
-          {"shear_shift_mm", h.shear_shift_mm},
-          {"nifti_version", h.nifti_version},
-          {"big_endian", h.big_endian},
-          {"voxel_bytes", h.voxel_bytes},
-          {"file_bytes", h.file_bytes},
-          {"readable", h.readable},
-          {"problem", h.problem},
-          {"warning", h.warning},
-          {"unit", h.unit},
-          {"labels", labels},
-          {"files", file.files}};
+  Json json = {{"path", file.path.string()},
+               {"size", h.geometry.size},
+               {"spacing_mm", h.geometry.spacing},
+               {"origin_mm", h.geometry.origin},
+               {"direction", h.geometry.direction},
+               {"orientation", h.orientation},
+               {"dimensions", h.dimensions},
+               {"scalar_type", h.scalar_type},
+               {"components", h.components},
+               {"slope", h.slope},
+               {"intercept", h.intercept},
+               {"qform_code", h.qform_code},
+               {"sform_code", h.sform_code},
+               {"form_used", h.form_used},
+               {"forms_agree", h.forms_agree},
+               {"forms_gap_mm", h.forms_gap_mm},
+               {"shear_degrees", h.shear_degrees},
+               {"shear_shift_mm", h.shear_shift_mm},
+               {"nifti_version", h.nifti_version},
+               {"big_endian", h.big_endian},
+               {"voxel_bytes", h.voxel_bytes},
+               {"file_bytes", h.file_bytes},
+               {"readable", h.readable},
+               {"problem", h.problem},
+               {"warning", h.warning},
+               {"unit", h.unit},
+               {"labels", labels},
+               {"files", file.files}};
+  if (!file.better.empty()) json["better"] = file.better;
+  return json;
 }
 
 Json to_json(const ImageFile& info) {
@@ -172,6 +174,10 @@ std::string to_text(const FolderInfo& folder) {
     const auto& h = image.header;
     rows.push_back({shown_name(image.path.filename().string()), size_text(h.geometry), spacing_text(h.geometry),
                     h.orientation, h.scalar_type, h.problem.empty() ? h.warning : h.problem});
+    if (!image.better.empty()) {
+      std::string& last = rows.back().back();
+      last += (last.empty() ? "" : "; ") + ("another reconstruction of the scan of " + image.better);
+    }
   }
   text += text_table(rows);
   if (folder.images.size() >= kMostRows + 1)

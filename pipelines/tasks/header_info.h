@@ -16,6 +16,7 @@ struct VolumeFile {
   std::filesystem::path path;
   VolumeInfo header;
   std::vector<std::string> files = {};  // that hold it
+  std::string better = {};              // as in FoundVolume
 };
 
 struct ImageFile {

@@ -6,8 +6,10 @@ Setting irregular_setting(IrregularSlices& irregular, const std::string& group) 
   return {
       .name = "irregular-slices",
       .help =
-          "Slices of a DICOM series that are missing, unevenly spaced or tilted, and sheared axes of a file: reject, "
-          "which lists it with the numbers, or resample, on an upright regular grid",
+          "Slices of a DICOM series that are missing, there twice, unevenly spaced or tilted, and sheared axes of a "
+          "file: "
+          "reject, which lists it with the numbers, or resample, on an upright regular grid; of equal slices at one "
+          "place one counts",
       .group = group,
       .value = named(irregular, {"reject", "resample"}),
       .choices = {"reject", "resample"}};

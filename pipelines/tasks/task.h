@@ -76,6 +76,8 @@ class Task {
   /// True when all processes of a run call evaluate() and divide its cases among them; false when it is little work
   /// that the first process does alone.
   virtual bool shares_evaluation() const { return false; }
+  /// True when evaluate() has a dry run.
+  virtual bool rehearses_evaluation() const { return false; }
   /// Computes the losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a
   /// task that scores predictions only; else those of predict.
   virtual TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const;

@@ -117,4 +117,8 @@ double encoder_bytes(std::int64_t pixels, int threads) {
   return (kInFlight * (threads + 1) + kFrame) * static_cast<double>(pixels) + kTables;
 }
 
+double drawn_copy_bytes(std::int64_t pixels, std::int64_t drawn, int threads) {
+  return encoder_bytes(drawn, threads) + (drawn > pixels ? 3 * static_cast<double>(drawn) : 0);
+}
+
 }  // namespace voxshard

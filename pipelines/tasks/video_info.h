@@ -34,6 +34,11 @@ inline constexpr double kDecoderBytes = 20 * 1.5 + 3;
 /// without a drawn copy, of 640x480 to 1920x1080 and 1 to 4 threads.
 double encoder_bytes(std::int64_t pixels, int threads);
 
+/// Returns the bytes of drawing into a copy of a video (io/video/video_copy.h) beside its frames: the encoder's, and
+/// where the copy is larger, a frame of it.
+///   pixels, drawn  of a frame of the video, and of the copy
+double drawn_copy_bytes(std::int64_t pixels, std::int64_t drawn, int threads);
+
 /// Returns the videos of a folder (is_video_name), sorted by name; may be empty. Errors: kInput when the folder cannot
 /// be read.
 std::vector<std::filesystem::path> video_files(const std::filesystem::path& folder);

@@ -1,6 +1,7 @@
 #include "pipelines/tasks/volume_files.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -8,6 +9,7 @@
 #include "io/files/content_hash.h"
 #include "io/volume/archive.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/input_tree.h"
 
 namespace voxshard {
 
@@ -60,7 +62,106 @@ void add_archived(const fs::path& folder, const VolumeFormats& formats, FoundVol
   found.left_out = joined(left_out, ", ");
 }
 
+/// "another reconstruction of the scan of ct_77dddbdf335a (slices 1.00 mm apart, ...)"
+std::string reason_of(const FoundVolume& other) { return "another reconstruction of the scan of " + other.better; }
+
+/// Returns the files that hold a volume, of one of an archive the archive; the path itself where they cannot be told.
+std::vector<fs::path> held_in(const FoundVolume& volume, const VolumeFormats& formats) {
+  if (is_archive_name(volume.path.parent_path())) return {volume.path.parent_path()};
+  try {
+    std::vector<fs::path> files = files_of_volume(volume.path, formats);
+    files.push_back(volume.path);
+    return files;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kInput) throw;  // reading reports it
+    return {volume.path};
+  }
+}
+
+[[noreturn]] void throw_no_volume(const fs::path& folder, const std::string& what, const VolumeFormats& formats,
+                                  const std::string& but) {
+  throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the " + what + " no " + volume_endings(formats) +
+                                      " file, no DICOM series" +
+                                      (what.starts_with("archive") ? "" : " and no archive of such") +
+                                      (but.empty() ? "" : " (but " + but + ")"));
+}
+
+void sort_volumes(std::vector<FoundVolume>& volumes) {
+  std::ranges::sort(volumes, [](const FoundVolume& a, const FoundVolume& b) {
+    return std::tie(a.id, a.path) < std::tie(b.id, b.path);
+  });
+}
+
 }  // namespace
+
+std::vector<FoundVolume> take_other_reconstructions(std::vector<FoundVolume>& volumes) {
+  std::vector<FoundVolume> kept, others;
+  for (FoundVolume& volume : volumes) (volume.better.empty() ? kept : others).push_back(std::move(volume));
+  volumes = std::move(kept);
+  return others;
+}
+
+std::vector<std::string> reconstruction_lines(const std::vector<FoundVolume>& others) {
+  constexpr std::size_t kMostNamed = 8;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(kMostNamed, others.size()); ++i)
+    lines.push_back("left out: " + others[i].id + ", " + reason_of(others[i]));
+  if (!others.empty())
+    lines.push_back(std::to_string(others.size()) +
+                    (others.size() == 1 ? " series is left out as another reconstruction of a scan"
+                                        : " series are left out as other reconstructions of scans") +
+                    "; {series} all takes every series");
+  return lines;
+}
+
+nlohmann::ordered_json reconstructions_json(const std::vector<FoundVolume>& others) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const FoundVolume& other : others) json.push_back({{"id", other.id}, {"reason", reason_of(other)}});
+  return json;
+}
+
+VolumeList list_volumes_below(const fs::path& folder, const VolumeFormats& formats, ForeignFiles& foreign) {
+  InputTree tree = files_below(folder);
+  foreign = {.files = {}, .folder = folder, .links = tree.links};
+  FoundVolumes found = find_volumes(folder, formats);
+  add_archived(folder, formats, found);
+  for (const fs::path& file : tree.files)
+    if (const auto id = volume_id(file, formats)) found.volumes.push_back({*id, file});
+  std::set<fs::path> held;
+  std::erase_if(found.volumes, [&](const FoundVolume& volume) {
+    const std::vector<fs::path> files = held_in(volume, formats);
+    if (std::ranges::any_of(files, [&](const fs::path& file) { return leads_out(file, folder); })) return true;
+    held.insert(files.begin(), files.end());
+    return false;
+  });
+  for (fs::path& file : tree.files)
+    if (!held.contains(file)) foreign.files.push_back(std::move(file));
+  if (found.volumes.empty()) {
+    const std::string others = text_of(foreign);
+    throw_no_volume(folder, "folder and the folders in it hold", formats, others);
+  }
+  sort_volumes(found.volumes);
+  return {.volumes = std::move(found.volumes), .left_out = std::move(found.left_out), .files = false};
+}
+
+ForeignFiles foreign_beside(const std::vector<FoundVolume>& volumes, const fs::path& folder,
+                            const VolumeFormats& formats) {
+  ForeignFiles foreign{.files = {}, .folder = folder};
+  std::set<fs::path> held;
+  for (const FoundVolume& volume : volumes)
+    for (const fs::path& file : held_in(volume, formats)) held.insert(file);
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;
+    if (it->path().filename().string().starts_with(".")) continue;
+    if (it->is_directory(unknown))
+      ++foreign.folders;
+    else if (it->is_regular_file(unknown) && !held.contains(it->path()))
+      foreign.files.push_back(it->path());
+  }
+  std::ranges::sort(foreign.files);
+  return foreign;
+}
 
 std::string series_beside(const fs::path& folder, const VolumeFormats& formats) {
   const std::size_t count = find_volumes(folder, formats).volumes.size();
@@ -84,13 +185,8 @@ VolumeList list_volumes(const fs::path& folder, const VolumeFormats& formats) {
     list = {.volumes = std::move(found.volumes), .left_out = std::move(found.left_out), .files = false};
   }
   if (list.volumes.empty())
-    throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the " + (is_folder ? "folder" : "archive") +
-                                        " holds no " + volume_endings(formats) + " file, no DICOM series" +
-                                        (is_folder ? " and no archive of such" : "") +
-                                        (list.left_out.empty() ? "" : " (but " + list.left_out + ")"));
-  std::ranges::sort(list.volumes, [](const FoundVolume& a, const FoundVolume& b) {
-    return std::tie(a.id, a.path) < std::tie(b.id, b.path);
-  });
+    throw_no_volume(folder, is_folder ? "folder holds" : "archive holds", formats, list.left_out);
+  sort_volumes(list.volumes);
   return list;
 }
 

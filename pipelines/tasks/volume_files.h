@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
+#include "pipelines/engine/foreign_files.h"
 
 namespace voxshard {
 
@@ -30,6 +31,24 @@ struct VolumeList {
 /// it and the folders in it, and the volumes of the archives there. Errors: kInput when the folder is missing or cannot
 /// be read; kNoCase when it holds no volume.
 VolumeList list_volumes(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
+
+/// Takes those volumes out of a list that are another reconstruction of a scan than the one that stands for it
+/// (FoundVolume::better), and returns them.
+std::vector<FoundVolume> take_other_reconstructions(std::vector<FoundVolume>& volumes);
+/// Returns lines that say which volumes are left out as other reconstructions, and how many; none for none.
+std::vector<std::string> reconstruction_lines(const std::vector<FoundVolume>& others);
+/// Returns [{"id": "ct_0c1a...", "reason": "another reconstruction of the scan of ct_77dd... (...)"}].
+nlohmann::ordered_json reconstructions_json(const std::vector<FoundVolume>& others);
+
+/// Returns the volumes of a folder and of the folders in it (files_below() in input_tree.h): files, DICOM series and
+/// the volumes of archives, each of what lies beside the others. Files that belong to none of them become `foreign`,
+/// and volumes of which a file is a link that leads out of the folder are left out. Errors: as list_volumes().
+VolumeList list_volumes_below(const std::filesystem::path& folder, const VolumeFormats& formats, ForeignFiles& foreign);
+
+/// Returns the files directly in a folder that are no part of its volumes, and counts the folders in it.
+///   volumes  files of that folder
+ForeignFiles foreign_beside(const std::vector<FoundVolume>& volumes, const std::filesystem::path& folder,
+                            const VolumeFormats& formats = volume_formats());
 
 /// Returns "2 DICOM series beside volume files; name their own folder" where a folder holds both, of which only the
 /// files are taken; else empty. Errors: kInput.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""One training step of the same 3D U-Net in PyTorch, for tests/bench/ratios.py peer; prints "step S s, peak P GiB".
+"""One training step, or with --forward one prediction, of the same 3D U-Net in PyTorch, for tests/bench/ratios.py peer and
+predict_time.py; prints "step S s, peak P GiB".
 
   tests/bench/ratios.py peer --size 64 --precision bf16 --steps 2 --rounds 7 \
     --peer "python3 tests/bench/unet3d_torch.py --size 64x64x64 --precision bf16 --steps 2"
@@ -17,11 +18,13 @@ p = torch_step.options(__doc__, size="128x128x128", precision="bf16", steps=3)
 p.add_argument("--base-filters", type=int, default=32)
 p.add_argument("--classes", type=int, default=3)
 p.add_argument("--levels", type=int, default=4)
+p.add_argument("--norm", choices=["batch", "instance"], default="batch")
 a = p.parse_args()
 
 
 def convolution(inputs, filters):
-    return [nn.Conv3d(inputs, filters, 3, padding=1), nn.BatchNorm3d(filters, eps=1e-3, momentum=0.01), nn.ReLU(inplace=True)]
+    norm = nn.InstanceNorm3d(filters, affine=True) if a.norm == "instance" else nn.BatchNorm3d(filters, eps=1e-3, momentum=0.01)
+    return [nn.Conv3d(inputs, filters, 3, padding=1), norm, nn.ReLU(inplace=True)]
 
 
 def level(inputs, between, filters):

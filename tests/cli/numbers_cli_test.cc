@@ -11,7 +11,7 @@ namespace {
 /// Returns the options of a command whose help shows a number: "--noise FLOAT:0 to 1000=0.05".
 std::vector<std::string> numeric_options(const std::string& command) {
   static const std::regex kLine(R"(\n +(?:-\w,)?(--[\w-]+)\S* (?:U?INT|FLOAT))");
-  const std::string help = run_voxshard(command + " --help").out;
+  const std::string help = run_voxshard(command + " --help-all").out;
   std::vector<std::string> found;
   for (std::sregex_iterator it(help.begin(), help.end(), kLine), end; it != end; ++it) found.push_back((*it)[1]);
   return found;

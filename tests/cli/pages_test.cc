@@ -229,6 +229,26 @@ TEST(HelpCli, OfACommandIsThatOfTheCommand) {
   EXPECT_THAT(run_voxshard("help").out, HasSubstr(run_voxshard("--help").out));
 }
 
+TEST(HelpCli, OfEachCommandFitsOnAScreenAndNamesEveryOption) {
+  constexpr std::size_t kMostLines = 45, kMostColumns = 110;
+  nlohmann::json commands = run_voxshard("help options --json").json();
+  commands.erase("every command");
+  for (const auto& [command, options] : commands.items()) {
+    const std::string page = run_voxshard(command + " --help").out, all = run_voxshard(command + " --help-all").out;
+    EXPECT_LE(std::ranges::count(page, '\n'), kMostLines) << page;
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);)
+      if (line.find("voxshard " + command) == std::string::npos) {
+        EXPECT_LE(line.size(), kMostColumns) << line;
+      }
+    for (const auto& option : options) {
+      EXPECT_THAT(page, HasSubstr(option.at("names").at(0).get<std::string>())) << command;
+      EXPECT_THAT(all, HasSubstr(option.at("names").back().get<std::string>())) << command;
+    }
+    EXPECT_THAT(page, HasSubstr("voxshard " + command + " --help-all"));
+  }
+}
+
 TEST(HelpCli, AnUnknownTopicIsAMistakeOnTheCommandLine) {
   const CommandResult r = run_voxshard("help exit-cods --json");
   EXPECT_EQ(r.exit_code, 2);

@@ -155,13 +155,13 @@ TEST_F(PresetCli, MoreStepsThatStretchTheScheduleAreSaid) {
 }
 
 TEST(PresetHelp, SaysWhatIsChosenAndWhatTheReferenceHas) {
-  const std::string help = run_voxshard("train --help").out;
+  const std::string help = run_voxshard("train --help-all").out;
   for (const char* piece :
        {"--preset TEXT:{auto,reference}=auto", "--norm TEXT=auto (reference: batch)",
         "--learning-rate FLOAT:0 to 1e+38=auto (reference: 0.001)", "--clip-norm FLOAT:0 to 1e+38=auto (reference: 0)",
         "--precision TEXT=auto (reference: bf16)"})
     EXPECT_THAT(help, HasSubstr(piece));
-  EXPECT_THAT(run_voxshard("verify --help").out, HasSubstr("--norm TEXT=batch"));
+  EXPECT_THAT(run_voxshard("verify --help-all").out, HasSubstr("--norm TEXT=batch"));
 }
 
 }  // namespace

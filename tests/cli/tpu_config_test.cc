@@ -148,7 +148,7 @@ TEST(TpuConfigCli, TheKeysOfTheReferenceModelsAreOptions) {
 
 TEST(TpuConfigCli, HelpHasTheOriginalNamesInAGroup) {
   for (const char* command : {"train", "verify", "bench", "explain"}) {
-    const std::string help = run_voxshard(std::string(command) + " --help").out;
+    const std::string help = run_voxshard(std::string(command) + " --help-all").out;
     for (const char* piece :
          {"TPUConfig (original names)", "--num_cores_per_replica", "--input_partition_dims", "--iterations_per_loop",
           "--per_host_input_for_training", "--train_batch_size", "--num_shards", "--num-cores-per-replica"})

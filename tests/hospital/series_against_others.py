@@ -55,13 +55,20 @@ def frames_of(path):
 
 
 def is_padding(data, stored, values):
-    """Returns which pixels a CT pads outside of its field of view with values that no tissue has."""
+    """Returns which pixels a CT pads outside of its field of view with values that no tissue has: those of
+    PixelPaddingValue, and of the one value that all four corners have."""
+    padded = numpy.zeros(values.shape, bool)
+    if data.get("Modality") != "CT" or not str(data.get("RescaleType") or "HU").startswith("HU"):
+        return padded
     padding = data.get("PixelPaddingValue")
-    if data.get("Modality") != "CT" or padding is None or not str(data.get("RescaleType") or "HU").startswith("HU"):
-        return numpy.zeros(values.shape, bool)
-    limit = data.get("PixelPaddingRangeLimit", padding)
-    in_range = (stored >= min(padding, limit)) & (stored <= max(padding, limit))
-    return in_range & ((values < -1024) | (values > 3071))
+    if padding is not None:
+        limit = data.get("PixelPaddingRangeLimit", padding)
+        in_range = (stored >= min(padding, limit)) & (stored <= max(padding, limit))
+        padded |= in_range & ((values < -1024) | (values > 3071))
+    corners = values[[0, 0, -1, -1], [0, -1, 0, -1]]
+    if "RescaleSlope" in data and corners[0] < -1024 and (corners == corners[0]).all():
+        padded |= values == corners[0]
+    return padded
 
 
 def expected(files):

@@ -35,8 +35,8 @@ struct DicomSpec {
   std::optional<std::array<double, 6>> orientation = std::array<double, 6>{1, 0, 0, 0, 1, 0};
   std::string pixel_spacing = "0.5\\0.75";  // between rows, between columns
   std::string slope = "1", intercept = "-1024";
-  std::string frame_of_reference = "", rescale_type = "";
-  std::optional<int> padding = std::nullopt, padding_limit = std::nullopt;  // stored values
+  std::string frame_of_reference = "", rescale_type = "", temporal_position = "";  // left out when empty
+  std::optional<int> padding = std::nullopt, padding_limit = std::nullopt;         // stored values
   std::optional<PetSpec> pet = std::nullopt;
 };
 
@@ -139,6 +139,7 @@ inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_
   if (s.position) w.text(0x0020, 0x0032, "DS", decimals(*s.position));
   if (s.orientation) w.text(0x0020, 0x0037, "DS", decimals(*s.orientation));
   if (!s.frame_of_reference.empty()) w.text(0x0020, 0x0052, "UI", s.frame_of_reference);
+  if (!s.temporal_position.empty()) w.text(0x0020, 0x0100, "IS", s.temporal_position);
   w.number(0x0028, 0x0002, s.samples);
   w.text(0x0028, 0x0004, "CS", s.colours);
   w.number(0x0028, 0x0010, s.rows);

@@ -1,15 +1,18 @@
-// `prepare` over a tree of DICOM studies, killed at 20 moments and resumed, ends with the bytes of an undisturbed one.
+// `prepare` over a tree of DICOM studies, in folders, zip and tar files, killed at 20 moments and resumed, ends with
+// the bytes of an undisturbed one, and leaves nothing of the archives behind.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <random>
 #include <thread>
 
 #include "tests/cli/run_voxshard.h"
+#include "tests/io/archive_files.h"
 #include "tests/io/study_files.h"
 #include "tests/pipelines/prepared_files.h"
 
@@ -30,8 +33,20 @@ class SlowKillOfPrepare : public testing::Test {
       const fs::path study = fs::path(folder_ / "studies") / ("patient" + std::to_string(i));
       write_series(study / "ct", ct);
       write_structure_set(study / "rs", ct, {{1, "liver", 10, 40, 4, 20}, {2, "spleen", 44, 60, 2, 12}});
+      if (i % 3 > 0) pack(study, i % 3 == 1 ? "zip" : "tar.gz");
     }
+    fs::create_directories(folder_ / "tmp");
     folder_.write("map.toml", "[[class]]\nname = \"liver\"\n[[class]]\nname = \"spleen\"\n");
+  }
+  /// Puts an archive in the place of a study.
+  static void pack(const fs::path& study, const std::string& kind) {
+    std::map<std::string, std::string> files;
+    for (const auto& file : fs::recursive_directory_iterator(study))
+      if (file.is_regular_file()) files[fs::relative(file.path(), study).string()] = file_text(file.path());
+    std::vector<PackedEntry> entries;
+    for (auto& [name, bytes] : files) entries.push_back({name, std::move(bytes)});
+    fs::remove_all(study);
+    std::ofstream(study.string() + "." + kind, std::ios::binary) << archive_bytes(kind, entries);
   }
   pid_t start(const std::string& work, bool resume) const {
     std::vector<std::string> words = {VOXSHARD_BINARY, "prepare",   folder_ / "studies",  "-o",
@@ -41,6 +56,7 @@ class SlowKillOfPrepare : public testing::Test {
     const std::string log = folder_ / (work + ".log");
     const pid_t child = fork();
     if (child != 0) return child;
+    setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
     const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(out, 1), dup2(out, 2);
     std::vector<char*> argv;
@@ -84,6 +100,7 @@ TEST_F(SlowKillOfPrepare, KilledTwentyTimesAndResumedGivesTheSameBytes) {
     ASSERT_TRUE(code == 0 || code == 128 + SIGKILL) << code << "\n" << file_text(folder_ / "killed.log");
     killed += code != 0;
     ASSERT_EQ(wait_for(start("killed", true)), 0) << file_text(folder_ / "killed.log");
+    EXPECT_TRUE(fs::is_empty(folder_ / "tmp")) << "unpacked files stay behind";
     const auto found = contents("killed");
     for (const auto& [name, bytes] : expected) {
       ASSERT_TRUE(found.contains(name)) << name << " at " << part;

@@ -101,6 +101,7 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
   const bool volumes = items == ItemKind::kVolume;
   const Dims asked = size_of_samples(o, spec, p.reading);
   p.reading.formats = formats_within(with_irregular(p.reading.formats, o.irregular), o.volume_limits);
+  p.reading.best_series = o.best_series;
   const Dims own = spec.model->size != nullptr ? spec.model->size(spec.config) : Dims();
   if (!o.size.empty() && !own.empty() && o.size != own)
     throw Error(ErrorKind::kUsage, "[train] a " + spec.model_name() + " of these settings has the size " +
@@ -114,6 +115,8 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
                             .seed = o.seed,
                             .reading = p.reading,
                             .kept = o.kept});
+  for (const ClassDataset* set : {&p.sets.train, &p.sets.val})
+    p.notes.insert(p.notes.end(), set->notes.begin(), set->notes.end());
   const ColourChoice colour = choose_colour(p.sets.train, volumes ? "grey" : o.colour);
   if (!colour.note.empty()) p.notes.push_back(colour.note);
   const std::int64_t multiple = o.pad_multiple.value_or(of_one_size(p.sets) ? 1 : volumes ? 8 : 32);
@@ -187,10 +190,13 @@ class ClassTask : public TrainingTask {
           cases.push_back({.name = std::string(role) + "/" + file.filename().string(), .files = {file}});
       if (set->files.empty())
         for (const ClassItem& item : set->items)
-          cases.push_back({.name = std::string(role) + "/" + set->classes[static_cast<std::size_t>(item.label)],
-                           .files = files_of_item(item, p_.reading.items),
-                           .text = item.name,
-                           .trains = set == &p_.sets.train});
+          cases.push_back(hashed_item(item, p_.reading.items,
+                                      std::string(role) + "/" + set->classes[static_cast<std::size_t>(item.label)]));
+      if (set->files.empty())
+        for (std::size_t i = 0; i < set->items.size(); ++i) {
+          HashedCase& hashed = cases[cases.size() - set->items.size() + i];
+          hashed.text = set->items[i].name, hashed.trains = set == &p_.sets.train;
+        }
     }
     CaseHashes hashes = case_hashes(cases, pool, progress);
     for (const ClassItem& item : p_.sets.train.items)
@@ -241,6 +247,7 @@ class ClassTask : public TrainingTask {
     HeldOut held{.data = parts.test && parts.val && !parts.whole ? parts.val->path : data};
     auto& own = held.task.of<ClassPredictionOptions>();
     own.most_pixels = o_.most_pixels, own.volume_limits = o_.volume_limits, own.irregular = o_.irregular;
+    own.best_series = o_.best_series;
     return held;
   }
 

@@ -27,6 +27,7 @@ struct ClassTaskOptions {
   std::int64_t most_pixels = kMostPixels;
   VolumeLimits volume_limits = {};
   IrregularSlices irregular = IrregularSlices::kReject;  // of volumes
+  bool best_series = true;                               // as in ClassReading
   std::uint64_t seed = 0;
   int threads = 1;                // for checking the items before training
   std::int64_t memory_bytes = 0;  // for this check; 0: no limit

@@ -10,7 +10,9 @@
 #include "pipelines/tasks/classification/evaluate_items.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
+#include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
+#include "pipelines/tasks/series_choice.h"
 
 namespace voxshard {
 namespace {
@@ -77,7 +79,8 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
        .value = &o.normalise,
        .choices = {"dataset", "none"}},
       {"window", "LOW,HIGH in HU of volumes: these become 0 and 1", own, &o.window_hu, {{-32768, 65535}}},
-      irregular_setting(o.irregular, own)};
+      irregular_setting(o.irregular, own),
+      series_setting(o.best_series, own)};
 }
 
 std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
@@ -96,7 +99,9 @@ std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
            "Limits",
            &o.most_pixels,
            {{1, 0x1p31}}},
-          irregular_setting(o.irregular)};
+          keep_names_setting(o.keep_names),
+          irregular_setting(o.irregular),
+          series_setting(o.best_series)};
 }
 
 /// Sets the baseline. Errors: kUsage for a baseline that only label maps have.
@@ -172,6 +177,7 @@ class ClassificationRow : public Task {
          .value = [&o](const std::string& text) { set_baseline(o, text); },
          .choices = {"none", "threshold", "intensity"}},
         irregular_setting(o.irregular),
+        series_setting(o.best_series),
         {"png", "Picture to write: confusion and calibration of the classes", "", &o.png}};
   }
 
@@ -261,9 +267,10 @@ class ClassificationRow : public Task {
     EvaluateItemsOptions o{.data = options.references,
                            .most_pixels = own.most_pixels,
                            .formats = with_irregular(own.formats, own.irregular),
-                           .kinds = kinds_};
+                           .kinds = kinds_,
+                           .best_series = own.best_series};
     o.formats.limits.memory_bytes = context.left_bytes();
-    require_settings_of_run(options, {"most-pixels", "irregular-slices"}, "classes");
+    require_settings_of_run(options, {"most-pixels", "irregular-slices", "series"}, "classes");
     const auto evaluation = evaluate_items(o, run, context);
     return report_run_scores(options, std::move(run), context, *evaluation);
   }

@@ -48,7 +48,8 @@ class ItemEvaluation : public RunEvaluation {
                 .clip_stride = preparation_.clip_stride,
                 .most_pixels = options.most_pixels,
                 .formats = options.formats,
-                .kinds = options.kinds};
+                .kinds = options.kinds,
+                .best_series = options.best_series};
     set_ = read_unseen_classes(options.data, reading_, &preparation_.classes);
     std::erase_if(set_.items, [&](const ClassItem& item) {
       return !in_case_boundary(item.name, set_.failures, [&] { static_cast<void>(canvas_of(item, preparation_)); });
@@ -60,6 +61,7 @@ class ItemEvaluation : public RunEvaluation {
                      .stop = context.progress().stop_check()});
     for (const CaseFailure& failure : set_.failures)
       context.progress().warn(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
+    for (const std::string& note : set_.notes) context.progress().log(note);
     source_.emplace(set_, preparation_, reading_, 0);
   }
 
@@ -72,7 +74,7 @@ class ItemEvaluation : public RunEvaluation {
     std::vector<HashedCase> inputs;
     for (const ClassItem& item : set_.items) {
       if (set_.pixels == nullptr)
-        inputs.push_back({.name = item.name, .files = files_of_item(item, preparation_.items)});
+        inputs.push_back(hashed_item(item, preparation_.items, item.name));
       else
         inputs.push_back({.name = item.name, .files = {}, .part = pixels_key(set_, item)});
     }

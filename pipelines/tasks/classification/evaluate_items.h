@@ -15,6 +15,7 @@ struct EvaluateItemsOptions {
   std::int64_t most_pixels = kMostPixels;
   VolumeFormats formats = volume_formats();
   ClassKinds kinds = class_kinds();
+  bool best_series = true;  // as in ClassReading
 };
 
 /// Makes the evaluation. Every item is decoded once before the first batch; items that cannot be used are among the

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "io/files/file_name.h"
+#include "io/video/video_copy.h"
 #include "io/video/video_reader.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
 #include "pipelines/tasks/video_info.h"
@@ -18,7 +19,11 @@ FoundVideo described(const std::string& name, const fs::path& file, const ClassP
                      const VideoReadOptions& reading) {
   const VideoReader video(file, reading);
   const VideoStream& stream = video.stream();
-  FoundVideo found{.name = name, .file = file, .frames = video.index().size(), .pixels = stream.height * stream.width};
+  FoundVideo found{.name = name,
+                   .file = file,
+                   .frames = video.index().size(),
+                   .pixels = stream.height * stream.width,
+                   .drawn_pixels = drawn_pixels(stream.height, stream.width)};
   if (found.frames < steps.reach())
     throw Error(ErrorKind::kInput, "E_CLIP",
                 "[input] " + file.string() + ": has " + std::to_string(found.frames) + " frames, fewer than the " +
@@ -33,15 +38,21 @@ FoundVideo described(const std::string& name, const fs::path& file, const ClassP
 }  // namespace
 
 FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const ClipSteps& steps,
-                        std::int64_t most_pixels, int threads, const ClassKinds& kinds) {
+                        std::int64_t most_pixels, int threads, const ClassKinds& kinds, const InputNaming* below) {
   std::error_code error;
   if (!fs::exists(input, error))
     throw Error(ErrorKind::kInput, "[predict] " + input.string() +
                                        " does not exist; give a video, a folder of them, or a data set of classes");
   FoundVideos found;
   std::map<std::string, fs::path> files;  // by name
-  if (fs::is_directory(input, error))
+  if (below != nullptr) {
+    const std::vector<fs::path> all = inputs_below(input, "video", is_video_name, found.foreign);
+    NamedInputs named = name_inputs(all, *below);
+    for (std::size_t i = 0; i < all.size(); ++i) files[named.names[i]] = all[i];
+    found.paths = std::move(named.paths);
+  } else if (fs::is_directory(input, error)) {
     for (const fs::path& file : video_files(input)) files[file.filename().string()] = file;
+  }
   found.labelled = files.empty() && find_class_parts(input, kinds).any();
   if (found.labelled) {
     files = class_files(unseen_part(input, kinds), {.items = ItemKind::kClip}, found.failures);

@@ -17,7 +17,9 @@
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
+#include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
+#include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
 namespace {
@@ -67,13 +69,15 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
                   [](const CaseFailure& failure) { return failure.code == "E_EMPTY"; });  // nothing to predict
     return set;
   }
-  if (!folder) files.push_back(input);
-  if (files.empty() && reading.items == ItemKind::kVolume)
-    for (FoundVolume& series : find_volumes(input, reading.formats).volumes) files.push_back(std::move(series.path));
+  ClassDataset set{.source = input, .kind = "folder"};
+  const bool holds_scans =
+      files.empty() && reading.items == ItemKind::kVolume && is_volume_folder(input, reading.formats);
+  if (holds_scans)
+    for (FoundVolume& scan : scans_below(input, reading, set.notes)) files.push_back(std::move(scan.path));
+  if (!folder && !holds_scans) files.push_back(input);
   if (files.empty())
     throw Error(ErrorKind::kNoCase,
                 "[predict] " + input.string() + " holds no " + kind + " and is no data set of classes");
-  ClassDataset set{.source = input, .kind = "folder"};
   for (const fs::path& file : files) {
     const bool is_series = is_volume_address(file, reading.formats);
     const std::string name = is_series ? volume_stem(file, reading.formats).value() : file.filename().string();
@@ -86,6 +90,30 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
   return set;
 }
 
+/// Finds the items of a folder and of the folders in it.
+///   paths  gets what leads back from their names
+ClassDataset find_items_below(const InputNaming& naming, const ClassReading& reading, CaseNames& paths,
+                              ForeignFiles& foreign) {
+  std::vector<fs::path> files;
+  if (reading.items == ItemKind::kVolume)
+    for (FoundVolume& volume : list_volumes_below(naming.folder, reading.formats, foreign).volumes)
+      files.push_back(std::move(volume.path));
+  else
+    files = inputs_below(
+        naming.folder, one_item_name(reading.items), [&](const fs::path& file) { return is_class_item(file, reading); },
+        foreign);
+  std::ranges::sort(files);
+  NamedInputs named = name_inputs(files, naming);
+  paths = std::move(named.paths);
+  ClassDataset set{.source = naming.folder, .kind = "folder"};
+  for (std::size_t i = 0; i < files.size(); ++i)
+    in_case_boundary(named.names[i], set.failures, [&] {
+      set.items.push_back(read_class_item(files[i], reading));
+      set.items.back().name = named.names[i];
+    });
+  return set;
+}
+
 class ItemPrediction : public Prediction {
  public:
   /// `preparations` of the models that are averaged, or of the one.
@@ -94,8 +122,16 @@ class ItemPrediction : public Prediction {
       : b_(batch), o_(batch.options), preparations_(preparations), preparation_(preparations_.front()) {
     reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats, .kinds = own.kinds};
     reading_.formats = formats_within(with_irregular(reading_.formats, own.irregular), own.volume_limits);
-    set_ = find_items(o_.input, reading_, labelled_);
-    if (!labelled_ && labelled_parts(o_.input, own.kinds).any())
+    reading_.best_series = own.best_series;
+    if (o_.recursive) {
+      ForeignFiles foreign;
+      set_ = find_items_below(input_naming(o_, own.keep_names), reading_, paths_, foreign);
+      b_.leave(std::move(foreign), own.keep_names);
+    } else {
+      set_ = find_items(o_.input, reading_, labelled_);
+    }
+    for (const std::string& note : set_.notes) b_.progress.log(note);
+    if (!o_.recursive && !labelled_ && labelled_parts(o_.input, own.kinds).any())
       b_.progress.warn(o_.input.string() +
                        " holds items beside folders of classes: only those beside are predicted; "
                        "move them elsewhere, or give one of the folders");
@@ -106,8 +142,7 @@ class ItemPrediction : public Prediction {
     });
     b_.list(set_.failures);
     keep_wanted(set_.items, b_.sieve(), [&](const ClassItem& item) {
-      if (set_.pixels == nullptr)
-        return HashedCase{.name = item.name, .files = files_of_item(item, preparation_.items)};
+      if (set_.pixels == nullptr) return hashed_item(item, preparation_.items, item.name);
       return HashedCase{.name = item.name, .files = {}, .part = pixels_key(set_, item)};
     });
     found_ = {.classes = preparation_.classes, .items = preparation_.items, .averaged = averaged_runs_of(b_.run)};
@@ -167,6 +202,7 @@ class ItemPrediction : public Prediction {
     if (!report.interrupted) remove_incomplete(json), remove_incomplete(table);
     for (PredictedCase& c : report.cases) c.file = json;
     const fs::path quarantine = write_left_out(report, o_.output);
+    write_input_names(o_.output, paths_, report.foreign);
     report.found = {{"classes", found_.classes}, {"table", table.string()}};
     report.text = prediction_text(report, quarantine, ", classes in " + json.string() + " and " + table.string());
     if (labelled_)
@@ -199,6 +235,7 @@ class ItemPrediction : public Prediction {
   ClassReading reading_;
   ClassDataset set_;
   bool labelled_ = false;                  // true: the input has labels
+  CaseNames paths_;                        // of items in folders, which are numbered
   std::vector<std::vector<double>> rows_;  // by item; empty: not predicted yet
   ClassPredictions found_;
 };

@@ -13,6 +13,8 @@ struct ClassPredictionOptions {
   std::int64_t most_pixels = std::int64_t{1} << 27;  // as kMostPixels
   VolumeLimits volume_limits = {};
   IrregularSlices irregular = IrregularSlices::kReject;  // of volumes
+  bool best_series = true;                               // as in ClassReading
+  bool keep_names = false;                               // items in folders are called by their paths
   std::optional<std::int64_t> hop;  // for videos: frames from one window to the next; none: the span of a clip
   ClassKinds kinds = class_kinds();
   std::filesystem::path draw;  // for a video the video to write, for a folder or data set a folder; empty: none

@@ -53,7 +53,10 @@ class ClipsPrediction : public Prediction {
                   const std::vector<ClassPreparation>& preparations)
       : b_(batch), o_(batch.options), own_(own), preparations_(preparations), p_(preparations_.front()) {
     steps_ = {.length = p_.clip_length, .stride = p_.clip_stride, .hop = own.hop.value_or(clip_span(p_))};
-    found_ = find_videos(o_.input, p_, steps_, own.most_pixels, b_.context.threads(), own.kinds);
+    const InputNaming naming = input_naming(o_, own.keep_names);
+    found_ = find_videos(o_.input, p_, steps_, own.most_pixels, b_.context.threads(), own.kinds,
+                         o_.recursive ? &naming : nullptr);
+    if (o_.recursive) b_.leave(found_.foreign, own.keep_names);
     b_.list(found_.failures);
     keep_wanted(found_.list, b_.sieve(),
                 [](const FoundVideo& video) { return HashedCase{.name = video.name, .files = {video.file}}; });
@@ -145,6 +148,7 @@ class ClipsPrediction : public Prediction {
                              windows_plan({.steps = steps_,
                                            .frames = video.frames,
                                            .pixels = video.pixels,
+                                           .drawn_pixels = video.drawn_pixels,
                                            .extents = video.extents,
                                            .channels = p_.channels,
                                            .classes = std::ssize(p_.classes),
@@ -252,6 +256,7 @@ class ClipsPrediction : public Prediction {
     const fs::path json = report.interrupted ? incomplete_path(o_.output) : o_.output;
     for (PredictedCase& c : report.cases) c.file = json;
     const fs::path quarantine = write_left_out(report, o_.output);
+    write_input_names(o_.output, found_.paths, report.foreign);
     report.found = {
         {"classes", p_.classes}, {"table", files.intervals.string()}, {"windows_table", files.windows.string()},
         {"videos", told_},       {"damaged", report.damaged},         {"not_drawn", not_drawn_}};

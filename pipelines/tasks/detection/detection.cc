@@ -14,6 +14,7 @@
 #include "pipelines/tasks/detection/scores/evaluate_images.h"
 #include "pipelines/tasks/detection/scores/froc_report.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
+#include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {
@@ -77,6 +78,7 @@ std::vector<Setting> prediction_settings(DetectionPrediction& o) {
        "",
        &o.min_score,
        {{0, 1}}},
+      keep_names_setting(o.keep_names),
       {.name = "most-pixels",
        .help = "Pixels of a picture or frame; what has more is left out with E_SIZE",
        .group = "Limits",

@@ -12,6 +12,7 @@
 #include "io/image/draw_boxes.h"
 #include "io/image/image_reader.h"
 #include "io/video/stream.h"
+#include "io/video/video_copy.h"
 #include "io/video/video_writer.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
@@ -19,6 +20,7 @@
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/detection/dataset/find_input_images.h"
+#include "pipelines/tasks/detection/next_of_detections.h"
 #include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
 #include "pipelines/tasks/detection/scores/trained_detector.h"
@@ -53,27 +55,9 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
     throw Error(
         ErrorKind::kUsage,
         "[predict] {coco} and {mot} are for a video; {output} is the file of COCO results for " + o.input.string());
-  if (d.video.frames && !is_data_set(o.input, d.formats))
+  if (d.video.frames && (o.recursive || !is_data_set(o.input, d.formats)))
     throw Error(ErrorKind::kUsage,
                 "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
-}
-
-/// Returns the suggested next command: evaluate when the input has annotations, else one that shows the results.
-std::vector<std::string> next_command(const PredictOptions& o, const DetectionPrediction& d) {
-  const std::string output = o.output.string(), input = o.input.string();
-  if (is_data_set(o.input, d.formats)) {
-    std::vector<std::string> words = {"evaluate", output, input, "{output}", beside_output(o, "scores.json").string()};
-    const FrameChoice& frames = d.frames;
-    if (!frames.range.empty()) words.insert(words.end(), {"{range}", frames.range});
-    if (frames.stride) words.insert(words.end(), {"{stride}", std::to_string(*frames.stride)});
-    if (!frames.per_second.empty()) words.insert(words.end(), {"{fps}", frames.per_second});
-    return words;
-  }
-  if (!d.draw.empty()) return {"info", d.draw.string()};
-  const std::string drawn = beside_output(o, is_video_name(o.input) ? "drawn.mp4" : "drawn").string();
-  std::vector<std::string> words = {"predict", o.run.string(), input, "{output}", output, "{draw}", drawn};
-  if (d.min_score > 0) words.insert(words.end(), {"{min-score}", number_text(d.min_score)});
-  return words;
 }
 
 /// The images of an input, or the one video.
@@ -84,8 +68,14 @@ class DetectionInputs : public Prediction {
         o_(batch.options),
         d_(detection),
         detector_(detector),
-        reader_({.most_pixels = detection.most_pixels}),
-        images_(find_input_images(o_.input, detection.video.frames, detection.most_pixels, detection.formats)) {
+        reader_({.most_pixels = detection.most_pixels}) {
+    if (o_.recursive) {
+      ForeignFiles foreign;
+      images_ = find_images_below(input_naming(o_, d_.keep_names), paths_, foreign);
+      b_.leave(std::move(foreign), d_.keep_names);
+    } else {
+      images_ = find_input_images(o_.input, detection.video.frames, detection.most_pixels, detection.formats);
+    }
     b_.report.failures = images_.failures;
   }
 
@@ -93,7 +83,7 @@ class DetectionInputs : public Prediction {
 
   std::vector<std::string> names() const override {
     std::vector<std::string> names;
-    for (const FoundImage& image : images_.list) names.push_back(image.file.filename().string());
+    for (const FoundImage& image : images_.list) names.push_back(image.shown());
     return names;
   }
 
@@ -115,18 +105,18 @@ class DetectionInputs : public Prediction {
     const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width),
                        most = b_.context.budget_bytes();
     const ProcessPlan plan =
-        b_.planned().held + b_.cores(turn) + reading_image_plan(pixels, frames()) + drawing_plan(pixels);
+        b_.planned().held + b_.cores(turn) + reading_image_plan(pixels, frames()) + drawing_plan(size);
     const double held = static_cast<double>(b_.planned().held.total());
     const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
-    require_fits(plan, most, ErrorKind::kInput, image.file.filename().string(),
+    require_fits(plan, most, ErrorKind::kInput, image.shown(),
                  share > 0
                      ? std::to_string(planned_bytes(share * static_cast<double>(pixels))) + " pixels would fit: cut it"
                      : std::string("the network alone does not fit"));
     b_.takes(plan);
   }
 
-  /// Returns the memory of drawn copies of videos beside reading, for frames of so many pixels.
-  virtual ProcessPlan drawing_plan(std::int64_t /*pixels*/) const { return {}; }
+  /// Returns the memory of drawn copies of videos beside reading, for frames of that size.
+  virtual ProcessPlan drawing_plan(const ImageSize& /*frame*/) const { return {}; }
 
   /// Returns the objects that are written, best first.
   std::vector<Detection> found_in(const Tensor& pixels) {
@@ -142,6 +132,7 @@ class DetectionInputs : public Prediction {
   const TrainedDetector& detector_;
   ImageReader reader_;
   FoundImages images_;
+  CaseNames paths_;  // of pictures in folders, which are numbered
 
  private:
   Shape extents_of(const FoundImage& image) const {
@@ -180,7 +171,8 @@ class ImageObjects : public DetectionInputs {
         o_, b_.run, d_.postprocess + (d_.min_score > 0 ? " from " + number_text(d_.min_score) + " on" : ""));
     std::set<std::string> names;
     for (const FoundImage& image : images_.list) {
-      std::string name = image.file.stem().string();
+      std::string name = fs::path(image.shown()).replace_extension().generic_string();
+      std::ranges::replace(name, '/', '_');
       while (!names.insert(name).second) name += "_" + std::to_string(image.id);
       drawn_names_[image.id] = name;
     }
@@ -199,7 +191,7 @@ class ImageObjects : public DetectionInputs {
     const Stopwatch watch;
     const std::size_t i = turn.inputs.front();
     const FoundImage& image = images_.list[i];
-    require_utf8_name(image.file.filename().string());
+    require_utf8_name(image.shown());
     require_image_fits(image);
     const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(image.id), ".png") : fs::path();
     const Tensor pixels = reader_.read(image.file, {.dtype = DType::kF32});
@@ -218,16 +210,17 @@ class ImageObjects : public DetectionInputs {
     if (!report.interrupted) remove_incomplete(o_.output);
     for (PredictedCase& c : report.cases) c.file = written;
     const fs::path quarantine = write_left_out(report, o_.output);
+    write_input_names(o_.output, paths_, report.foreign);
     report.found = {{"detections", detections_}};
     report.text =
         prediction_text(report, quarantine, ", " + std::to_string(detections_) + " objects in " + written.string());
-    report.next = next_command(o_, d_);
+    report.next = next_of_detections(o_, d_);
   }
 
  private:
   Json result_of(const FoundImage& image, const Detection& d) const {
     Json result = coco_result({.box = coco_box(d.box), .score = d.score}, image.id, detector_.class_of(d).id);
-    if (images_.numbered) result["file_name"] = image.file.filename().string();
+    if (images_.numbered) result["file_name"] = image.shown();
     return result;
   }
 
@@ -292,13 +285,15 @@ class VideoObjects : public DetectionInputs {
 
   void finish() override {
     write_seen(o_.output, b_.report.seen);
-    b_.report.next = next_command(o_, d_);
+    b_.report.next = next_of_detections(o_, d_);
   }
 
  private:
-  ProcessPlan drawing_plan(std::int64_t pixels) const override {
+  ProcessPlan drawing_plan(const ImageSize& frame) const override {
     if (d_.draw.empty()) return {};
-    return {{MemoryPart::kReading, planned_bytes(encoder_bytes(pixels, b_.context.threads()))}};
+    return {{MemoryPart::kReading,
+             planned_bytes(drawn_copy_bytes(frame.height * frame.width, drawn_pixels(frame.height, frame.width),
+                                            b_.context.threads()))}};
   }
 };
 

@@ -90,15 +90,18 @@ class VideoDetector {
     found.tracks = tracker_.next(found.boxes);
     results.write(found);
     if (drawn) {
-      draw_boxes(frame_.rgb, drawn_boxes(found));
-      if (!drawn->write(frame_.rgb, found.pts_ticks)) ++report_.not_drawn;
+      Tensor rgb = drawn->canvas(std::move(frame_.rgb));
+      draw_boxes(rgb, drawn_boxes(found, static_cast<double>(drawn->times())));
+      if (!drawn->write(rgb, found.pts_ticks)) ++report_.not_drawn;
+      if (drawn->times() == 1) frame_.rgb = std::move(rgb);  // its memory serves the next frame
     }
     report_.detections += static_cast<std::int64_t>(found.boxes.size());
     ++report_.frames;
   }
 
   /// Returns the boxes to draw, in the colour of the track, else of the class; the best on top.
-  std::vector<DrawnBox> drawn_boxes(const FrameResult& found) const {
+  ///   times  the drawn frame is so many times as high and as wide
+  std::vector<DrawnBox> drawn_boxes(const FrameResult& found, double times) const {
     std::vector<DrawnBox> boxes;
     for (std::size_t i = found.boxes.size(); i-- > 0;) {
       const ScoredBox& b = found.boxes[i];
@@ -106,7 +109,7 @@ class VideoDetector {
       const bool tracked = found.tracks[i] > 0;
       const std::string name = classes_.at(static_cast<std::size_t>(b.category)).name;
       boxes.push_back(
-          {.box = b.box,
+          {.box = {times * b.box.x, times * b.box.y, times * b.box.width, times * b.box.height},
            .colour = static_cast<int>(tracked ? found.tracks[i] : b.category + 1),
            .caption = name + (tracked ? " #" + std::to_string(found.tracks[i]) : "") + " " + fixed_text(b.score, 2)});
     }

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "io/files/output_folder.h"
-#include "pipelines/tasks/segmentation/find_images.h"
 #include "pipelines/tasks/segmentation/input_cases.h"
 
 namespace voxshard {
@@ -30,16 +29,16 @@ void require_watchable(const VolumeReading& reading, const PredictOptions& optio
   require_outside(options.output, {reading.done}, "{output}");
 }
 
-ArrivingImages::ArrivingImages(InboxFolders folders, const VolumeReading& reading, const VolumeFormats& formats,
+ArrivingImages::ArrivingImages(InboxFolders folders, const ImageSearch& search, const VolumeFormats& formats,
                                Progress& progress)
-    : folders_(folders), reading_(reading), formats_(formats), progress_(progress), inbox_(std::move(folders)) {}
+    : folders_(folders), search_(search), formats_(formats), progress_(progress), inbox_(std::move(folders)) {}
 
 std::vector<fs::path> ArrivingImages::images_of(const fs::path& entry) const {
   std::error_code error;
   const bool folder = fs::is_directory(entry, error) || is_volume_folder(entry, formats_);
   if (!folder && !volume_stem(entry, formats_)) return {};
   try {
-    return find_images(entry, formats_, reading_.best_series, progress_);
+    return find_images(entry, formats_, search_, progress_).images;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kNoCase) throw;
     return {};
@@ -51,12 +50,14 @@ std::vector<fs::path> ArrivingImages::wait() {
     std::size_t without = 0;
     bool fresh = false;
     std::vector<fs::path> images;
+    std::map<fs::path, std::vector<fs::path>> images_in;  // entries that have just arrived
     for (const fs::path& entry : inbox_.arrived()) {
       std::vector<fs::path> found = images_of(entry);
       without += found.empty();
       if (found.empty()) continue;
       fresh = true;
       entries_[entry] = {};
+      images_in[entry] = std::move(found);
     }
     if (without > 0)
       progress_.warn(std::to_string(without) + (without == 1 ? " entry" : " entries") +
@@ -65,7 +66,8 @@ std::vector<fs::path> ArrivingImages::wait() {
     if (fresh) {
       for (const auto& [entry, state] : entries_)
         if (state.cases == 0)
-          for (fs::path& image : images_of(entry)) images.push_back(std::move(image));
+          for (fs::path& image : images_in.contains(entry) ? images_in[entry] : images_of(entry))
+            images.push_back(std::move(image));
       std::sort(images.begin(), images.end());
       return images;
     }

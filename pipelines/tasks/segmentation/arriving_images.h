@@ -1,7 +1,7 @@
 // The images of an inbox for `predict --watch`: entries that are complete give images, and go to the folder of finished
 // inputs when all their cases have ended.
 //
-//   ArrivingImages arriving({.folder = "inbox", .done = "done"}, reading, formats, progress);
+//   ArrivingImages arriving({.folder = "inbox", .done = "done"}, {.recursive = true}, formats, progress);
 //   std::vector<fs::path> images = arriving.wait();          // Stopped while it waits
 //   arriving.expect(cases);                                  // the cases that were made of them
 //   arriving.ended(item, true);                              // moves what is finished
@@ -14,6 +14,7 @@
 
 #include "io/datasets/dataset.h"
 #include "io/files/inbox.h"
+#include "pipelines/tasks/segmentation/find_images.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 
 namespace voxshard {
@@ -25,7 +26,7 @@ void require_watchable(const VolumeReading& reading, const PredictOptions& optio
 class ArrivingImages {
  public:
   /// Errors: those of Inbox.
-  ArrivingImages(InboxFolders folders, const VolumeReading& reading, const VolumeFormats& formats, Progress& progress);
+  ArrivingImages(InboxFolders folders, const ImageSearch& search, const VolumeFormats& formats, Progress& progress);
 
   /// Waits for entries with images; returns these images, and those that earlier entries gave and no case took (a
   /// channel of several that came alone). Entries without images, such as loose files of DICOM slices, stay where they
@@ -45,7 +46,7 @@ class ArrivingImages {
     bool good = true;
   };
   InboxFolders folders_;
-  const VolumeReading& reading_;
+  ImageSearch search_;
   const VolumeFormats& formats_;
   Progress& progress_;
   Inbox inbox_;

@@ -5,6 +5,7 @@
 
 #include "io/datasets/hidden_paths.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
+#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
@@ -56,14 +57,22 @@ std::int64_t CasePredictor::bytes_beside(std::size_t model) const {
   return ceil_div(summed_classes(model) * dtype_bytes(DType::kF32), std::ssize(models_[model].plan.channels));
 }
 
+VolumeInfo CasePredictor::info_of(const Case& item, std::size_t channel, std::optional<VolumeInfo>& first,
+                                  const PreparePlan& plan) const {
+  if (first) return channel_info(item, channel, *first, plan.resamples_channels, formats_);
+  first = read_volume_info(item.images[channel], formats_);
+  return *first;
+}
+
 Shape CasePredictor::planned_extents(const Case& item, const VolumeModel& model) const {
   Shape extents;
   try {
-    for (const fs::path& image : item.images) {
-      const VolumeInfo info = read_volume_info(image, formats_);
+    std::optional<VolumeInfo> first;
+    for (std::size_t c = 0; c < item.images.size(); ++c) {
+      const VolumeInfo info = info_of(item, c, first, model.plan);
       if (!info.readable) return {};
-      static_cast<void>(
-          predicting_plan(info, image, model.plan, {.held = base_plan(b_.context.base_bytes())}, formats_.limits));
+      static_cast<void>(predicting_plan(info, item.images[c], model.plan, {.held = base_plan(b_.context.base_bytes())},
+                                        formats_.limits));
       if (extents.axes() == 0) extents = extents_of(info, model);
     }
   } catch (const Error&) {
@@ -74,13 +83,15 @@ Shape CasePredictor::planned_extents(const Case& item, const VolumeModel& model)
 
 ProcessPlan CasePredictor::plan_that_fits(const Case& item) const {
   ProcessPlan plan;
-  for (const fs::path& path : item.images) {
-    const VolumeInfo info = read_volume_info(path, formats_);
+  std::optional<VolumeInfo> first;
+  for (std::size_t c = 0; c < item.images.size(); ++c) {
+    const fs::path& path = item.images[c];
+    const VolumeInfo info = info_of(item, c, first, models_.front().plan);
     if (!info.readable) return {};  // reading reports why
     PredictionTurn turn{extents_of(info, models_.front()), {}};
     for (std::size_t model = 1; model < models_.size(); ++model)
       turn.further.push_back(extents_of(info, models_[model]));
-    if (&path == &item.images.front()) b_.require_planned(turn);
+    if (c == 0) b_.require_planned(turn);
     for (std::size_t model = 0; model < models_.size(); ++model)
       plan = widest(plan, predicting_plan(info, path, models_[model].plan,
                                           {.held = b_.planned().held,
@@ -100,11 +111,10 @@ ProcessPlan CasePredictor::plan_that_fits(const Case& item) const {
 CasePredictor::PreparedCase CasePredictor::prepared_case(const Case& item, const PreparePlan& plan, bool says) const {
   PreparedCase found;
   const auto read = [&](std::size_t c) {
-    Volume volume = read_image(item.images[c], formats_);
+    Volume volume = c == 0 ? read_image(item.images[c], formats_)
+                           : read_channel(item, c, found.original, plan.resamples_channels, formats_);
     throw_if_stopped(b_.progress);
     if (c == 0) found.original = volume.geometry;
-    require_same_channels(found.original, volume.geometry,
-                          shown_file(item, item.images[c], "channel " + std::to_string(c)));
     return volume;
   };
   const auto nonzero = nonzero_of_channels(plan, read);

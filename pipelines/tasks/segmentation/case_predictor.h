@@ -47,6 +47,9 @@ class CasePredictor {
   /// `says`: a first channel that looks like a label map is told.
   PreparedCase prepared_case(const Case& item, const PreparePlan& plan, bool says) const;
   void warn_of_mask(const Case& item, const Tensor& voxels) const;
+  /// Returns the header of a channel as it is read; `first` keeps that of the first one.
+  VolumeInfo info_of(const Case& item, std::size_t channel, std::optional<VolumeInfo>& first,
+                     const PreparePlan& plan) const;
   Shape planned_extents(const Case& item, const VolumeModel& model) const;
   bool sums() const { return averages() || keeps_; }
   /// Returns the number of classes whose probabilities are summed beside a model; 0: its labels alone are taken.

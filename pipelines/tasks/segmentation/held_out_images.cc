@@ -30,6 +30,7 @@ HeldOut held_out_images(const fs::path& work) {
       held.data = data;
     else
       return none("prepare read the cases from " + data.string() + ", which does not have their images now");
+    held.task.of<VolumeReading>().best_series = false;  // found by content, whichever series prepare took
     if (plans.at("request").contains("irregular_slices"))
       held.task.of<VolumeReading>().irregular = IrregularSlices::kResample;
   } catch (const nlohmann::json::exception&) {

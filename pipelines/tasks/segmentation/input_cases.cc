@@ -8,6 +8,7 @@
 #include "io/files/channel_address.h"
 #include "io/files/file_name.h"
 #include "io/volume/archive.h"
+#include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
 
 namespace voxshard {
@@ -112,8 +113,9 @@ void add_channels(const std::string& id, const Files& files, const std::vector<s
     const fs::path path = known != files.by_channel.end() ? known->second : sibling(files.any, id, c, formats);
     std::error_code error;
     if (known == files.by_channel.end() && !fs::exists(path, error)) {
-      const std::string expected =
-          found.nameless ? "a folder or archive CASE" + channel_suffix(c) : shown_name(path.filename().string());
+      const std::string expected = is_nameless(files.any, formats) ? "a folder or archive CASE" + channel_suffix(c)
+                                   : found.nameless                ? "a file CASE" + channel_suffix(c)
+                                                                   : shown_name(path.filename().string());
       return leave_out("E_MISSING", "the channel " + std::to_string(c) + " (" + shown_name(channels[c]) +
                                         ") is missing; expected " + expected);
     }
@@ -123,10 +125,22 @@ void add_channels(const std::string& id, const Files& files, const std::vector<s
 }
 
 /// Names the cases of a data set after the folders of their images; returns the names that they had.
-CaseNames take_names_of_folders(Dataset& set) {
+///   by_path  names of those that are files in folders, by id
+CaseNames take_names_of_folders(Dataset& set, const std::map<std::string, std::string>& by_path) {
   std::map<fs::path, std::string> name_of;
   for (const Case& item : set.training) name_of[item.images.front()] = item.id;
+  const auto files =
+      std::ranges::stable_partition(set.training, [&](const Case& item) { return !by_path.contains(item.id); });
+  std::vector<Case> of_files(files.begin(), files.end());
+  set.training.erase(files.begin(), files.end());
   name_by_folders(set);
+  for (Case& item : of_files) {
+    item.id = by_path.at(item.id);
+    set.training.push_back(std::move(item));
+  }
+  std::ranges::stable_sort(set.training, {}, &Case::id);
+  for (CaseProblem& problem : set.problems)
+    if (const auto named = by_path.find(problem.id); named != by_path.end()) problem.id = named->second;
   CaseNames names;
   for (const Case& item : set.training)
     names[item.id] = {.name = name_of.at(item.images.front()), .files = item.images};
@@ -135,10 +149,14 @@ CaseNames take_names_of_folders(Dataset& set) {
 
 }  // namespace
 
-InputCases cases_of_images(const std::vector<fs::path>& images, const std::vector<std::string>& channels,
-                           const VolumeFormats& formats) {
+namespace {
+
+/// Returns the cases of the images of one folder.
+///   hides  names of files are in no message
+InputCases cases_of_folder(const std::vector<fs::path>& images, const std::vector<std::string>& channels,
+                           const VolumeFormats& formats, bool hides) {
   if (channels.size() == 1) return cases_of_one_channel(images, formats);
-  InputCases found{.nameless = any_nameless(images, formats)};
+  InputCases found{.nameless = hides || any_nameless(images, formats)};
   std::map<std::string, Files> by_id;
   std::vector<std::string> order;
   for (const fs::path& path : images) {
@@ -158,6 +176,48 @@ InputCases cases_of_images(const std::vector<fs::path>& images, const std::vecto
   return found;
 }
 
+/// Returns the folder whose images may be channels of one case: that of a file, or of the folder or archive that holds
+/// a series.
+fs::path folder_of(const fs::path& image, const VolumeFormats& formats) {
+  return is_volume_address(image, formats) ? image.parent_path().parent_path() : image.parent_path();
+}
+
+}  // namespace
+
+InputCases cases_of_images(const std::vector<fs::path>& images, const std::vector<std::string>& channels,
+                           const VolumeFormats& formats) {
+  return cases_of_folder(images, channels, formats, false);
+}
+
+InputCases cases_below(const fs::path& root, const std::vector<fs::path>& images,
+                       const std::vector<std::string>& channels, const VolumeFormats& formats) {
+  std::map<fs::path, std::vector<fs::path>> by_folder;
+  for (const fs::path& image : images) by_folder[folder_of(image, formats)].push_back(image);
+  InputCases all{.nameless = true};
+  for (const auto& [folder, own] : by_folder) {
+    InputCases found = cases_of_folder(own, channels, formats, true);
+    const fs::path& below = folder;  // named: clang 14 captures no structured binding
+    const auto placed = [&](std::string& id) {
+      std::string path = lies_in(below, root) ? name_below(below / id, root) : id;
+      std::string name = path;
+      std::ranges::replace(name, '/', '_');
+      all.by_path[path] = name;
+      id = std::move(path);
+    };
+    for (Case& item : found.cases) {
+      const bool is_series = is_volume_address(item.images.front(), formats) && item.images.size() == 1;
+      if (!is_series) placed(item.id);
+      all.cases.push_back(std::move(item));
+    }
+    for (CaseFailure& failure : found.failures) {
+      placed(failure.id);
+      all.failures.push_back(std::move(failure));
+    }
+    all.left_out += found.left_out, all.further += found.further;
+  }
+  return all;
+}
+
 CaseNames name_cases(InputCases& found, const DatasetSource& source, const fs::path& output, Progress& progress) {
   if (!found.nameless && source.id_salt.empty()) return {};
   Dataset set{.name = {},
@@ -170,7 +230,7 @@ CaseNames name_cases(InputCases& found, const DatasetSource& source, const fs::p
               .kind = {}};
   for (const CaseFailure& failure : found.failures)
     set.problems.push_back({failure.id, failure.code, failure.message, {}});
-  const CaseNames folders = source.keep_names ? take_names_of_folders(set) : CaseNames();
+  const CaseNames folders = source.keep_names ? take_names_of_folders(set, found.by_path) : CaseNames();
   SourceDataset named = with_ids(std::move(set), found.nameless, source, output, progress);
   found.cases = std::move(named.dataset.training);
   found.failures.clear();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct InputCases {
   std::vector<CaseFailure> failures = {};  // E_MISSING: a channel is not there; E_DUPLICATE: it is there twice
   std::size_t left_out = 0;                // files of channels that the model does not have
   std::size_t further = 0;                 // of one channel: cases that are named like further channels of others
-  bool nameless = false;                   // the images have no file names: DICOM series, or volumes of an archive
+  bool nameless = false;                   // the images have no file names: DICOM series, or volumes of an archive;
+                                           // or they lie in folders, of which no name is shown
+  std::map<std::string, std::string> by_path = {};  // of files in folders: names by id that {keep-names} gives them
 };
 
 /// Groups images into cases. Channels are looked for among the images and beside them.
@@ -32,9 +35,15 @@ struct InputCases {
 InputCases cases_of_images(const std::vector<std::filesystem::path>& images, const std::vector<std::string>& channels,
                            const VolumeFormats& formats);
 
+/// The same for images in the folders of `root`: channels of a case lie in one folder. Ids of files are their paths,
+/// "a/b/liver_03", until name_cases() gives them others.
+InputCases cases_below(const std::filesystem::path& root, const std::vector<std::filesystem::path>& images,
+                       const std::vector<std::string>& channels, const VolumeFormats& formats);
+
 /// Names the cases as their label maps are called. Files keep their names, unless there is a secret. DICOM series and
-/// the volumes of an archive have none of their own: they get anonymous ids as in read_dataset_source(), or with
-/// source.keep_names those of the folders that hold them. Sorts what gets new ids by id.
+/// the volumes of an archive have none of their own, and names of cases_below() are those of folders: they get
+/// anonymous ids as in read_dataset_source(), or with source.keep_names those of the folders that hold them
+/// ("a_b_liver_03"). Sorts what gets new ids by id.
 ///   source  its `folder` is the input, of which folders are named
 ///   output  folder of an earlier call, whose ids hold
 ///   returns names and files by id, for write_case_names(); empty where ids are the names of files

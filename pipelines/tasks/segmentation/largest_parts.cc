@@ -25,9 +25,29 @@ LargestParts::LargestParts(const std::string& largest, const std::vector<std::st
   any_ = std::ranges::find(chosen_, 1) != chosen_.end();
 }
 
-std::string LargestParts::keep(Tensor& labels, std::int64_t left_bytes) const {
+namespace {
+
+/// The step of a label map: LargestComponents, slab by slab.
+class LargestStep : public SlabStep {
+ public:
+  LargestStep(const std::vector<char>& of_class, std::int64_t left_bytes) : components_(of_class, left_bytes) {}
+
+  void see(const TensorView& slab) override { components_.see(slab); }
+  void seen() override { components_.seen(); }
+  void rewrite(const TensorView& slab) override { components_.rewrite(slab); }
+  const std::vector<std::int64_t>& removed() const { return components_.removed(); }
+
+ private:
+  LargestComponents components_;
+};
+
+}  // namespace
+
+std::string LargestParts::keep(const LabelSlabs& labels, std::int64_t left_bytes) const {
   if (!any_) return "";
-  const std::vector<std::int64_t> removed = keep_largest_components(labels, chosen_, left_bytes);
+  LargestStep step(chosen_, left_bytes);
+  rewrite_slabs(labels, {&step});
+  const std::vector<std::int64_t>& removed = step.removed();
   std::string text;
   for (std::size_t c = 0; c < removed.size(); ++c)
     if (removed[c] > 0)

@@ -1,13 +1,13 @@
 // The classes of which `predict` keeps the largest connected part alone, by {largest}.
 //
 //   LargestParts parts("Brainstem,Mandible", classes);
-//   log(parts.keep(labels, left_bytes));        // "voxels outside of the largest part removed: 31 of Mandible"
+//   log(parts.keep(LabelSlabs::of(labels), left_bytes));   // "voxels outside of the largest part removed: 31 of ..."
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "libcore/tensor/tensor.h"
+#include "pipelines/engine/label_slabs.h"
 
 namespace voxshard {
 
@@ -23,7 +23,7 @@ class LargestParts {
   /// Sets the other parts to background (io/volume/largest_component.h); returns what was removed, for the log; empty
   /// when nothing was. Errors: kInput E_BUDGET.
   ///   left_bytes  memory that this may take; 0: no limit
-  std::string keep(Tensor& labels, std::int64_t left_bytes) const;
+  std::string keep(const LabelSlabs& labels, std::int64_t left_bytes) const;
 
  private:
   std::vector<std::string> classes_;

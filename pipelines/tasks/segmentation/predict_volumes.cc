@@ -39,7 +39,7 @@ constexpr const char* kAveragedRunsFile = "averaged_runs.json";
 class VolumePrediction : public Prediction {
  public:
   /// `images` of a folder in which further ones arrive come from wait_for_more() alone.
-  VolumePrediction(PredictionBatch& batch, const std::vector<fs::path>& images, OutputFolder& folder)
+  VolumePrediction(PredictionBatch& batch, const FoundImageFiles& found, OutputFolder& folder)
       : b_(batch),
         o_(batch.options),
         folder_(folder),
@@ -54,11 +54,14 @@ class VolumePrediction : public Prediction {
                          "placed by " +
                          marks_text(pair, plan_.class_names));
     largest_ = LargestParts(reading_.largest, plan_.class_names);
+    if (plan_.channels.size() > 1) reading_.best_series = false;  // two channels may be of one scan
     if (reading_.watch)
-      arriving_.emplace(InboxFolders{.folder = o_.input, .done = reading_.done, .quiet_s = reading_.quiet_s}, reading_,
-                        o_.formats, b_.progress);
+      arriving_.emplace(InboxFolders{.folder = o_.input, .done = reading_.done, .quiet_s = reading_.quiet_s},
+                        ImageSearch{.best_only = reading_.best_series, .recursive = o_.recursive}, o_.formats,
+                        b_.progress);
     else
-      cases_ = wanted_cases(images);
+      cases_ = wanted_cases(found.images);
+    batch.leave(found.foreign, reading_.keep_names || !(o_.recursive || !reading_.id_salt.empty()));
   }
 
   PredictionWords words() const override { return {.inputs = "images", .one = "case "}; }
@@ -90,6 +93,8 @@ class VolumePrediction : public Prediction {
     });
   }
 
+  PartTime earlier_time() const override { return folder_.took(made_with_); }
+
   void begin() override {
     const std::vector<std::string> ids = names();
     folder_.start({.options = made_with_, .parts = {ids.begin(), ids.end()}, .resume = true, .protect = true});
@@ -112,13 +117,10 @@ class VolumePrediction : public Prediction {
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
     const ProcessPlan plan = predictor_.plan_that_fits(item);
     const std::string data = made_of(item, turn);
-    if (folder_.holds(id, data)) {
-      ++b_.report.kept;
-      return b_.done(i, file, 0);
-    }
+    if (folder_.holds(id, data)) return b_.done(i, file, 0, true);
     b_.takes(plan);
     write_predicted(item, predictor_.predicted(item), file);
-    folder_.commit(id, data);
+    folder_.commit(id, data, {.seconds = watch.seconds(), .elements = element_count(turn.extents)});
     b_.done(i, file, watch.seconds());
   }
 
@@ -166,7 +168,8 @@ class VolumePrediction : public Prediction {
   static std::string naming_of(const PredictOptions& options) {
     const auto& reading = options.task.of<VolumeReading>();
     const std::string names = reading.keep_names ? "names of folders" : reading.id_salt.empty() ? "" : "salted";
-    return names + (reading.largest == "none" ? "" : ", largest parts of " + reading.largest) +
+    return names + (options.recursive ? ", in folders" : "") +
+           (reading.largest == "none" ? "" : ", largest parts of " + reading.largest) +
            (reading.probabilities ? ", probabilities" : "");
   }
 
@@ -179,12 +182,13 @@ class VolumePrediction : public Prediction {
   }
 
   void write_names() const {
-    if (!names_.empty()) write_case_names(o_.output, names_);
+    if (!names_.empty()) write_case_names(o_.output, names_, b_.report.foreign.files);
   }
 
   /// Groups images into cases, those that are to be predicted; a case without one of its channels is left out.
   std::vector<Case> wanted_cases(const std::vector<fs::path>& images) {
-    InputCases found = cases_of_images(images, plan_.channels, o_.formats);
+    InputCases found = o_.recursive ? cases_below(o_.input, images, plan_.channels, o_.formats)
+                                    : cases_of_images(images, plan_.channels, o_.formats);
     if (found.left_out > 0)
       b_.progress.warn("left out: " + std::to_string(found.left_out) + " files of channels behind the " +
                        std::to_string(plan_.channels.size()) + " of the run");
@@ -222,7 +226,8 @@ class VolumePrediction : public Prediction {
   /// Returns the label map as it is written, beside sums of so many bytes.
   Volume parts_of(Volume labels, const Case& item, std::int64_t sums_bytes) {
     const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + sums_bytes;
-    const std::string removed = largest_.keep(labels.voxels, left_of(o_.formats.limits.memory_bytes, held));
+    const std::string removed =
+        largest_.keep(LabelSlabs::of(labels.voxels), left_of(o_.formats.limits.memory_bytes, held));
     if (!removed.empty()) b_.progress.log("case " + item.id + ": " + removed);
     return labels;
   }
@@ -276,10 +281,16 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, con
   if (reading.probabilities) require_probabilities(run);
   const CoreWork work = run.others.empty() && !reading.probabilities ? volume_work() : probability_work();
   return run_prediction(options, std::move(run), work, context, [&](PredictionBatch& batch) {
-    std::vector<fs::path> images;
-    if (!reading.watch) images = find_images(options.input, options.formats, reading.best_series, context.progress());
+    FoundImageFiles found;
+    if (!reading.watch) {
+      const bool one_channel = volume_model_of(batch.run).plan.channels.size() == 1;
+      found = find_images(options.input, options.formats,
+                          {.best_only = reading.best_series && one_channel, .recursive = options.recursive},
+                          context.progress());
+      if (!found.others.empty()) batch.report.found["other_reconstructions"] = reconstructions_json(found.others);
+    }
     folder.emplace(FolderUse{.folder = options.output, .command = "predict", .inputs = output_place(options).inputs});
-    return std::make_unique<VolumePrediction>(batch, images, *folder);
+    return std::make_unique<VolumePrediction>(batch, found, *folder);
   });
 }
 

@@ -27,7 +27,7 @@ std::map<std::string, fs::path> images_by_case(const SheetRequest& request, cons
   if (request.images.empty()) return images;
   if (std::error_code unseen; !fs::exists(request.images, unseen) && !is_volume_address(request.images, formats))
     throw Error(ErrorKind::kInput, "E_MISSING", "[report] {images} " + request.images.string() + " does not exist");
-  const std::vector<fs::path> found = find_images(request.images, formats, false, progress);
+  const std::vector<fs::path> found = find_images(request.images, formats, {.best_only = false}, progress).images;
   for (const Case& item : cases_of_images(found, {"image"}, formats).cases) images[item.id] = item.images.front();
   return images;
 }

@@ -11,14 +11,19 @@
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/segmentation/checks/check_dataset.h"
+#include "pipelines/tasks/segmentation/checks/header_failures.h"
 #include "pipelines/tasks/segmentation/checks/prepared_volumes.h"
+#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/dataset_info.h"
+#include "pipelines/tasks/segmentation/dataset_settings.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 #include "pipelines/tasks/segmentation/prediction_sheet.h"
+#include "pipelines/tasks/segmentation/prepared_info.h"
+#include "pipelines/tasks/segmentation/scores/evaluation_rehearsal.h"
 #include "pipelines/tasks/segmentation/scores/missed_labels.h"
 #include "pipelines/tasks/segmentation/training_settings.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
@@ -27,48 +32,6 @@ namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-std::vector<Setting> prepare_settings(PrepareOptions& o) {
-  std::vector<Setting> settings = {
-      {.name = "convention",
-       .help = "Whose numbers: voxshard, or nnunet: its foreground sample, crop to nonzero, target spacing (for "
-               "{spacing} median), cubic splines for images and linear masks for labels; {orientation} is then keep "
-               "unless given, {clip} and {normalise} window are not allowed",
-       .value = named(o.convention, convention_names()),
-       .choices = convention_names()},
-      {"spacing", "X,Y,Z in mm of the oriented volume, median or keep", "", &o.spacing},
-      {"orientation", "Three letters, where x, y, z grow, or keep", "", &o.orientation},
-      {"clip", "LOW,HIGH in HU; default: the foreground's 0.5 and 99.5 percentiles (ct), -160,240 (window)", "",
-       [&o](const std::string& text) {
-         const auto numbers = parse_numbers(text, 2, "{clip}");
-         o.clip_hu = Range{numbers[0], numbers[1]};
-       }},
-      {.name = "normalise",
-       .help = "ct: mean and std of the foreground; zscore: of each image; window: {clip} onto -1..1; none; default: "
-               "ct for a channel called CT, else zscore; of several channels, ct, window and {clip} are for CT",
-       .value = [&o](const std::string& text) { o.normalise = normalise_from_name(text); },
-       .choices = {"ct", "zscore", "window", "none"}}};
-  for (Setting& setting : source_settings(o.source)) settings.push_back(std::move(setting));
-  for (Setting& setting : limit_settings(o.formats.limits)) settings.push_back(std::move(setting));
-  settings.insert(settings.end(), {irregular_setting(o.irregular), fraction_setting(o.formats.limits),
-                                   missing_classes_setting(o.missing)});
-  return settings;
-}
-
-/// What check reads: where the cases come from, and how.
-struct CheckReading {
-  DatasetSource source;
-  VolumeLimits limits;
-  IrregularSlices irregular = IrregularSlices::kReject;
-};
-
-std::vector<Setting> check_settings(CheckReading& o) {
-  std::vector<Setting> settings = source_settings(o.source);
-  for (Setting& setting : limit_settings(o.limits)) settings.push_back(std::move(setting));
-  settings.insert(settings.end(), {irregular_setting(o.irregular), fraction_setting(o.limits)});
-  return settings;
-}
 
 const std::set<std::string> kOfRun = {"fold", "crop"};  // the other settings are for label maps
 
@@ -172,6 +135,7 @@ class Segmentation : public Task {
 
   bool info(const fs::path& path, const InfoOptions& options, InfoReport& report) const override {
     std::error_code error;
+    if (add_prepared_info(path, report)) return true;
     if (!fs::is_directory(path, error) || !(fs::exists(path / "dataset.json") || fs::is_empty(path, error) ||
                                             holds_masks_by_subject(path)))  // which is refused with what to do
       return false;
@@ -191,7 +155,7 @@ class Segmentation : public Task {
     CheckDatasetOptions o{
         .dataset = request.dataset, .deep = request.deep, .output = request.output, .csv = request.csv};
     const auto& reading = request.task.of<CheckReading>();
-    o.source = reading.source, o.source.folder = request.dataset;
+    o.source = reading.source, o.source.folder = request.dataset, o.resamples_channels = reading.resamples_channels;
     o.formats = formats_within(with_irregular(o.formats, reading.irregular), reading.limits, context.left_bytes());
     const CheckReport report = check_dataset(o, context);
     TaskReport result{
@@ -199,8 +163,7 @@ class Segmentation : public Task {
     if (!o.deep) {
       result.next = words_of(o.source);
       result.next.insert(result.next.begin(), "check"), result.next.emplace_back("{deep}");
-      if (reading.irregular != IrregularSlices::kReject)
-        result.next.insert(result.next.end(), {"{irregular-slices}", "resample"});
+      add_reading_words(result.next, reading.irregular, reading.resamples_channels);
     }
     return result;
   }
@@ -223,13 +186,12 @@ class Segmentation : public Task {
         std::any_of(given.begin(), given.end(), [](const GivenSetting& one) { return one.name == "orientation"; });
     if (o.convention == Convention::kNnunet && !oriented) o.orientation = "keep";  // nnU-Net does not reorient
     o.formats = formats_within(o.formats, o.formats.limits, context.left_bytes());
-    o.judge = odd_volumes;
+    o.dry_run = request.dry_run, o.judge = odd_volumes, o.headers = header_failures;
     PrepareReport report = prepare_dataset(o, context);
     DatasetSource source = o.source;
     source.folder = o.dataset;
     report.check = words_of(source);
-    if (o.irregular != IrregularSlices::kReject)
-      report.check.insert(report.check.end(), {"{irregular-slices}", "resample"});
+    add_reading_words(report.check, o.irregular, o.resamples_channels);
     const std::int64_t cases = report.prepared + report.skipped;
     const FirstTraining first =
         first_training({"train", o.work.string(), "{output}", "run"},
@@ -238,8 +200,8 @@ class Segmentation : public Task {
             .text = to_text(report),
             .partial = !report.failures.empty(),
             .interrupted = report.interrupted,
-            .next = first.words,
-            .note = report.interrupted ? "" : first.note,
+            .next = o.dry_run ? std::vector<std::string>() : first.words,
+            .note = report.interrupted || o.dry_run ? "" : first.note,
             .memory = report.memory};
   }
 
@@ -273,6 +235,7 @@ class Segmentation : public Task {
     o.metrics = metrics_;
     warn_of_settings_of_surfaces(options, chosen_metrics(o.metric_keys, metrics_), context.progress());
     o.formats = formats_within(with_irregular(o.formats, o.irregular), o.formats.limits, context.left_bytes());
+    if (options.dry_run) return rehearse_evaluation(o, context);
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{.json = to_json(scores),
                       .text = to_text(scores) + missed_text(missed_classes(scores)),
@@ -295,6 +258,7 @@ class Segmentation : public Task {
     return prediction_sheet(request, progress);
   }
   bool shares_evaluation() const override { return true; }
+  bool rehearses_evaluation() const override { return true; }
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
     require_settings_of_run(options, kOfRun, "label maps");
     EvaluateRunOptions o = options.task.of<EvaluateRunOptions>();

@@ -1,6 +1,8 @@
 #include "pipelines/tasks/segmentation/volume_reading.h"
 
+#include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
+#include "pipelines/tasks/series_choice.h"
 
 namespace voxshard {
 
@@ -18,6 +20,11 @@ std::vector<Setting> limit_settings(VolumeLimits& limits) {
            {{1, 1e6}}}};
 }
 
+void add_reading_words(std::vector<std::string>& words, IrregularSlices irregular, bool resamples_channels) {
+  if (irregular != IrregularSlices::kReject) words.insert(words.end(), {"{irregular-slices}", "resample"});
+  if (resamples_channels) words.insert(words.end(), {"{channel-grids}", "resample"});
+}
+
 Setting fraction_setting(VolumeLimits& limits) {
   return {"fraction",
           "Of a fractional DICOM segmentation: the part of a voxel from which on it belongs to a segment; W_FRACTION "
@@ -30,21 +37,13 @@ Setting fraction_setting(VolumeLimits& limits) {
 std::vector<Setting> prediction_settings(VolumeReading& o) {
   std::vector<Setting> settings = limit_settings(o.limits);
   settings.push_back(irregular_setting(o.irregular));
-  settings.push_back({.name = "series",
-                      .help =
-                          "Of a study: all of its DICOM series, or best, of several reconstructions of a scan the one "
-                          "with the thinnest slices, of these the one with the softest kernel",
-                      .value = [&o](const std::string& text) { o.best_series = text == "best"; },
-                      .choices = {"all", "best"}});
+  settings.push_back(series_setting(o.best_series));
   settings.push_back({"id-salt",
                       "File of a secret, 16 bytes or more: label maps are named by hashes that only its holder can "
                       "make, as prepare names cases with it; without it those of DICOM series and archives are "
                       "numbered; case_paths.json leads back to the images",
                       "", &o.id_salt});
-  settings.push_back({"keep-names",
-                      "Label maps of DICOM series are named after the folders of the series, whatever these say of "
-                      "patients",
-                      "", &o.keep_names});
+  settings.push_back(keep_names_setting(o.keep_names));
   settings.push_back({"largest",
                       "Classes of which the largest connected part alone is kept, as for an organ that there is once: "
                       "none, all, or names of classes, with commas",

@@ -14,7 +14,7 @@ namespace voxshard {
 struct VolumeReading {
   VolumeLimits limits;
   IrregularSlices irregular = IrregularSlices::kReject;
-  bool best_series = false;       // of several reconstructions of a scan only the best (io/dicom/best_reconstruction.h)
+  bool best_series = true;        // of several reconstructions of a scan only the best (io/dicom/same_scan.h)
   std::filesystem::path id_salt;  // file of a secret that ids of cases are made with; empty: there is none
   bool keep_names = false;        // DICOM series are named after their folders
   std::string largest = "none";   // classes of which the largest connected part alone is kept: none, all, or names
@@ -26,6 +26,8 @@ struct VolumeReading {
 
 /// Returns the settings of the limits, the same for check, prepare and predict.
 std::vector<Setting> limit_settings(VolumeLimits& limits);
+/// Appends the words of a command line that say how volumes are read, where that is not the default.
+void add_reading_words(std::vector<std::string>& words, IrregularSlices irregular, bool resamples_channels);
 /// Returns the setting of least_fraction, the same wherever labels are read.
 Setting fraction_setting(VolumeLimits& limits);
 std::vector<Setting> prediction_settings(VolumeReading& reading);

@@ -26,11 +26,12 @@ class Clock {
   std::int64_t first_, all_;
 };
 
-TimeBand band_of(const VideoReader& video, const Clock& clock, std::span<const TimeSegment> segments) {
+TimeBand band_of(const VideoReader& video, std::int64_t times, const Clock& clock,
+                 std::span<const TimeSegment> segments) {
   std::vector<BandPart> parts;
   for (const TimeSegment& s : merged(segments))
     parts.push_back({clock.at(s.frames.begin), clock.at(s.frames.end), colour_of(s.label)});
-  return {video.stream().height, video.stream().width, parts};
+  return {times * video.stream().height, times * video.stream().width, parts};
 }
 
 }  // namespace
@@ -39,9 +40,9 @@ DrawReport draw_time_line(const DrawTimeLine& o, std::span<const TimeSegment> se
                           const std::vector<std::string>& classes, Progress& progress) {
   VideoReader video(o.video, {.threads = o.threads, .most_pixels = o.most_pixels, .scan = o.scan});
   const Clock clock(video.index());
-  const TimeBand band = band_of(video, clock, segments);
-  const Shape size{video.stream().height, video.stream().width, 3};
   VideoCopy copy(o.drawn, video, o.threads);
+  const TimeBand band = band_of(video, copy.times(), clock, segments);
+  const Shape size{copy.times() * video.stream().height, copy.times() * video.stream().width, 3};
   DrawReport report;
   std::size_t at = 0;  // in the segments
   for (VideoFrame frame; video.next(frame);) {
@@ -50,16 +51,18 @@ DrawReport draw_time_line(const DrawTimeLine& o, std::span<const TimeSegment> se
       break;
     }
     while (at < segments.size() && segments[at].frames.end <= frame.number) ++at;
-    if (frame.rgb.shape() == size) {
-      band.draw(frame.rgb, clock.at(frame.number));
+    Tensor rgb = copy.canvas(std::move(frame.rgb));
+    if (rgb.shape() == size) {
+      band.draw(rgb, clock.at(frame.number));
       if (at < segments.size() && segments[at].frames.begin <= frame.number)
-        draw_caption(frame.rgb, {.x = 0,
-                                 .y = band.top(),
-                                 .colour = colour_of(segments[at].label),
-                                 .text = classes.at(static_cast<std::size_t>(segments[at].label)) + " " +
-                                         fixed_text(segments[at].probability, 2)});
+        draw_caption(rgb, {.x = 0,
+                           .y = band.top(),
+                           .colour = colour_of(segments[at].label),
+                           .text = classes.at(static_cast<std::size_t>(segments[at].label)) + " " +
+                                   fixed_text(segments[at].probability, 2)});
     }
-    (copy.write(frame.rgb, frame.pts_ticks) ? report.frames : report.not_drawn) += 1;
+    (copy.write(rgb, frame.pts_ticks) ? report.frames : report.not_drawn) += 1;
+    if (copy.times() == 1) frame.rgb = std::move(rgb);  // its memory serves the next frame
     progress.update("draw", frame.number + 1, video.index().size(), o.name);
   }
   if (report.frames == 0 && !report.interrupted)

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/cli/run_voxshard.h"
+#include "tests/io/archive_files.h"
 #include "tests/io/study_files.h"
 
 namespace voxshard {
@@ -50,6 +53,50 @@ TEST(SeriesClassesCli, AreTrainedPredictedAndScored) {
   EXPECT_DOUBLE_EQ(scores.json().at("accuracy"), right / 4);
   for (const std::string& text : {predicted.out, predicted.err, scores.out, scores.err, file_text(found)})
     for (const char* planted : {"PLANTED", "1.2.840.4711"}) EXPECT_THAT(text, Not(HasSubstr(planted)));
+}
+
+TEST(SeriesClassesCli, OfArchivesAreTrainedPredictedAndScoredLikeThoseOfFolders) {
+  const Folder folder("archive_classes");
+  int number = 0;
+  for (const std::string part : {"train", "test"})
+    for (const std::string of_class : {"thick", "thin"})
+      for (const std::string person : {"PLANTED_A", "PLANTED_B"}) {
+        const std::string uid = "1.2.840.4711." + std::to_string(++number),
+                          below = part + "/" + of_class + "/" + person;
+        StudySeries ct{.study = uid, .series = uid + ".4", .frame = uid + ".9", .side = 16, .slices = 8};
+        if (of_class == "thin") ct.slices = 16, ct.step_mm = 1;
+        write_series(folder / ("scans/" + below), ct);
+        std::vector<PackedEntry> files;
+        for (const auto& file : fs::directory_iterator(folder / ("scans/" + below)))
+          files.push_back({"PLANTED/" + file.path().filename().string(), file_text(file.path())});
+        std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+        fs::create_directories(fs::path(folder / ("zips/" + below)).parent_path());
+        const std::string kind = person == "PLANTED_A" ? "zip" : "tar.gz";
+        folder.write("zips/" + below + "." + kind, archive_bytes(kind, files));
+      }
+  std::vector<std::string> predictions;
+  std::string printed;
+  for (const std::string data : {"scans", "zips"}) {
+    const std::string run = folder / (data + "_run"), found = folder / (data + "_found.json");
+    const CommandResult trained = run_voxshard("train " + (folder / data) + " -o " + run +
+                                               " --model resnet3d18 --base-filters 2 --steps 3 --precision f32 -q");
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+    const CommandResult predicted = run_voxshard("predict " + run + " " + (folder / data) + " -o " + found);
+    ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+    const CommandResult scores = run_voxshard("evaluate " + found + " " + (folder / data) + " --json");
+    ASSERT_EQ(scores.exit_code, 0) << scores.err;
+    EXPECT_EQ(run_voxshard("evaluate " + run + " " + (folder / data)).exit_code, 0);
+    predictions.push_back(nlohmann::json::parse(file_text(found)).at("predictions").dump());
+    printed += trained.out + trained.err + predicted.out + predicted.err + scores.out + scores.err + file_text(found);
+  }
+  EXPECT_EQ(predictions[1], predictions[0]);
+  const CommandResult resumed = run_voxshard("train --resume " + (folder / "zips_run") + " --steps 4 -q");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const CommandResult one = run_voxshard("predict " + (folder / "zips_run") + " " + (folder / "zips/test/thin") +
+                                         " -o " + (folder / "one.json") + " --json");
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(one.json().at("cases").size(), 2u) << "a folder of archives";
+  EXPECT_THAT(printed + one.out + one.err + resumed.err, Not(HasSubstr("PLANTED")));
 }
 
 TEST(SeriesClassesCli, ThatAreIrregularAreLeftOutOrResampled) {

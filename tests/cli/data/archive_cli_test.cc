@@ -29,7 +29,8 @@ class ArchiveCli : public TrainedCli {
 };
 
 TEST_F(ArchiveCli, AFolderOfArchivesIsReadLikeATreeOfStudies) {
-  const std::vector<PlantedScan> scans = {{.series = "1.2.840.99.77.3"}, {.series = "1.2.840.99.77.4"}};
+  const std::vector<PlantedScan> scans = {{.series = "1.2.840.99.77.3"},
+                                          {.series = "1.2.840.99.77.4", .acquisition = "2"}};
   fs::create_directories(scratch_ / "zips/more");
   const char* names[] = {"zips/a.zip", "zips/more/b.zip"};
   for (std::size_t i = 0; i < 2; ++i) {
@@ -119,19 +120,55 @@ TEST_F(ArchiveCli, ACutAndAnEncryptedOneAreRefused) {
   EXPECT_FALSE(fs::exists(scratch_ / "a.nii"));
 }
 
-TEST_F(ArchiveCli, OfSeveralReconstructionsTheBestOneIsPredictedWhenAskedFor) {
+TEST_F(ArchiveCli, OfSeveralReconstructionsTheBestOneIsPredicted) {
   write_planted_scan(scratch_ / "study/soft", {.series = "1.2.840.99.77.3", .kernel = "B30f"});
   write_planted_scan(scratch_ / "study/sharp", {.series = "1.2.840.99.77.4", .kernel = "B70f"});
   const std::string study = scratch_ / "study";
-  const CommandResult all = run_there("predict " + run() + " " + study + " -o " + (scratch_ / "all") + " --json");
-  ASSERT_EQ(all.exit_code, 0) << all.err;
-  EXPECT_THAT(all.err, HasSubstr("1 series is another reconstruction of a scan; with --series best"));
-  EXPECT_EQ(all.json().at("cases").size(), 2u);
-  const CommandResult best =
-      run_there("predict " + run() + " " + study + " -o " + (scratch_ / "best") + " --series best --json");
+  const CommandResult best = run_there("predict " + run() + " " + study + " -o " + (scratch_ / "best") + " --json");
   ASSERT_EQ(best.exit_code, 0) << best.err;
-  EXPECT_THAT(best.err, HasSubstr("in place of slices 3.00 mm apart, kernel sharpness 70 of 100)"));
   EXPECT_EQ(best.json().at("cases").size(), 1u);
+  EXPECT_EQ(best.json().at("failed"), 0);
+  ASSERT_EQ(best.json().at("other_reconstructions").size(), 1u);
+  const std::string reason = best.json().at("other_reconstructions").at(0).at("reason");
+  EXPECT_THAT(reason, HasSubstr("in place of slices 3.00 mm apart, kernel sharpness 70 of 100)"));
+  EXPECT_THAT(best.err, HasSubstr("1 series is left out as another reconstruction of a scan"));
+  EXPECT_THAT(best.err, HasSubstr("--series all"));
+  const CommandResult all =
+      run_there("predict " + run() + " " + study + " -o " + (scratch_ / "best") + " --series all --json");
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_EQ(all.json().at("cases").size() + all.json().at("kept").get<std::size_t>(), 2u);
+  EXPECT_EQ(all.json().at("kept"), 1) << "what a night with the other choice predicted stays good";
+  EXPECT_FALSE(all.json().contains("other_reconstructions"));
+}
+
+TEST_F(ArchiveCli, AStudyOfOneScanIsItsBestReconstructionWhereverOneVolumeIsWanted) {
+  write_planted_scan(scratch_ / "study/soft", {.series = "1.2.840.99.77.3", .kernel = "B30f"});
+  write_planted_scan(scratch_ / "study/sharp", {.series = "1.2.840.99.77.4", .kernel = "B70f"});
+  std::vector<PackedEntry> both;
+  for (const PlantedScan& scan : {PlantedScan{.series = "1.2.840.99.77.3", .kernel = "B30f"},
+                                  PlantedScan{.series = "1.2.840.99.77.4", .kernel = "B70f"}})
+    for (PackedEntry& file : planted_scan(scan)) {
+      file.name = scan.kernel + file.name;
+      both.push_back(std::move(file));
+    }
+  const std::string study = scratch_ / "study", packed_study = packed("zip", both), output = scratch_ / "one.nii";
+  for (const std::string& input : {study, packed_study}) {
+    const CommandResult info = run_there("info " + input + " --json");
+    ASSERT_EQ(info.exit_code, 0) << info.err;
+    std::string best;
+    const nlohmann::json files = info.json().at("folders").at(0).at("files");
+    for (const auto& file : files)
+      if (!file.contains("better")) best = file.at("path");
+    const CommandResult one = run_there("convert " + input + " -o " + output);
+    ASSERT_EQ(one.exit_code, 0) << one.err;
+    const std::string bytes = file_text(output);
+    ASSERT_EQ(run_there("convert '" + best + "' -o " + output).exit_code, 0);
+    EXPECT_EQ(file_text(output), bytes);
+    const CommandResult set =
+        run_there("convert " + input + " -o " + (scratch_ / ("set" + input.substr(input.size() - 3))) + " --to nnunet");
+    ASSERT_EQ(set.exit_code, 0) << set.err;
+    EXPECT_THAT(set.err, HasSubstr("1 series is left out as another reconstruction of a scan"));
+  }
 }
 
 }  // namespace

@@ -132,5 +132,48 @@ TEST_F(FrontDoorNamesCli, PrepareNamesACaseWithAnUnusualVolumeAndTheCommandThatL
   EXPECT_EQ(again.json().at("warnings"), report.at("warnings")) << "also of cases that were finished before";
 }
 
+TEST_F(FrontDoorCli, InfoDescribesAFolderThatPrepareWrote) {
+  const Folder folder("prepared_info");
+  const std::string work = folder / "work";
+  ASSERT_EQ(run_voxshard("prepare " + data() + " -o " + work + " --spacing 8,8,8 -q").exit_code, 0);
+  const CommandResult r = run_voxshard("info " + work + " --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  ASSERT_EQ(r.json().at("prepared").size(), 1u);
+  const nlohmann::json info = r.json().at("prepared").at(0),
+                       listing = nlohmann::json::parse(file_text(work + "/dataset.json")),
+                       plans = nlohmann::json::parse(file_text(work + "/plans.json"));
+  EXPECT_EQ(info.at("cases"), listing.at("cases").size());
+  EXPECT_EQ(info.at("name"), listing.at("name"));
+  EXPECT_EQ(info.at("plan"), plans.at("prepare"));
+  EXPECT_EQ(info.at("plan").at("spacing_mm"), (nlohmann::json{8, 8, 8}));
+  ASSERT_EQ(info.at("classes").size(), listing.at("labels").size());
+  for (const auto& [name, label] : listing.at("labels").items()) {
+    std::int64_t voxels = 0, cases = 0;
+    for (const auto& item : listing.at("cases")) {
+      const std::int64_t here = item.at("class_voxels").at(label.get<std::size_t>());
+      voxels += here, cases += here > 0;
+    }
+    const nlohmann::json one = info.at("classes").at(label.get<std::size_t>());
+    EXPECT_EQ(one.at("name"), name);
+    EXPECT_EQ(one.at("voxels"), voxels);
+    EXPECT_EQ(one.at("cases"), cases);
+  }
+  EXPECT_EQ(info.at("fingerprint_hash").get<std::string>().size(), 32u);
+  const CommandResult text = run_voxshard("info " + work);
+  EXPECT_THAT(text.out, HasSubstr("spacing 8x8x8 mm"));
+  EXPECT_THAT(text.out, HasSubstr("fingerprint " + info.at("fingerprint_hash").get<std::string>()));
+  EXPECT_THAT(text.err + text.out, HasSubstr("voxshard train " + work));
+
+  // The same data prepared alike are the same; a case that was changed behind its back is listed.
+  const std::string again = folder / "again";
+  ASSERT_EQ(run_voxshard("prepare " + data() + " -o " + again + " --spacing 8,8,8 -q").exit_code, 0);
+  EXPECT_EQ(run_voxshard("info " + again + " --json").json().at("prepared").at(0).at("fingerprint_hash"),
+            info.at("fingerprint_hash"));
+  fs::remove(again + "/labels/phantom_000.nii");
+  const CommandResult changed = run_voxshard("info " + again + " --json");
+  EXPECT_EQ(changed.json().at("failures").size(), 1u);
+  EXPECT_EQ(changed.json().at("prepared").at(0).at("cases").get<std::size_t>(), listing.at("cases").size() - 1);
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -1,5 +1,5 @@
-// PixelPaddingValue: what a CT stores outside of its round field of view enters as air, not as metal or as a value
-// below all air.
+// What a CT stores outside of its round field of view enters as air, not as metal or as a value below all air: pixels
+// of PixelPaddingValue, and of the value of all corners.
 #include <algorithm>
 
 #include "io/volume/volume.h"
@@ -73,6 +73,37 @@ TEST(DicomPadding, OnlyHounsfieldUnitsHaveAnAir) {
   EXPECT_EQ(values_of({.modality = "MR", .intercept = "0", .padding = -2000}, {-2000, 0, 1, 2})[0], -2000);
   EXPECT_EQ(values_of({.rescale_type = "MGML", .padding = -2000}, {-2000, 0, 1, 2})[0], -3024) << "iodine in mg/ml";
   EXPECT_EQ(values_of({.rescale_type = "HU", .padding = -2000}, {-2000, 0, 1, 2})[0], -1024);
+}
+
+/// A slice of 3 x 3 pixels with these corners, and -1000, 0 and 40 HU in the cross between them.
+std::vector<float> values_of_corners(DicomSpec spec, std::int16_t corner, std::int16_t last) {
+  spec.rows = spec.columns = 3;
+  return values_of(spec, {corner, 24, corner, 1024, 1064, 24, corner, 24, last});
+}
+
+TEST(DicomPadding, OneValueBelowAllAirInTheFourCornersIsAirWhateverTheHeaderSays) {
+  for (const std::optional<int> named : {std::optional<int>(), std::optional(-32768)})
+    EXPECT_THAT(values_of_corners({.padding = named}, -2000, -2000),
+                ElementsAre(-1024, -1000, -1024, 0, 40, -1000, -1024, -1000, -1024));
+}
+
+TEST(DicomPadding, CornersThatDifferOrThatACtMeasuresStay) {
+  EXPECT_EQ(values_of_corners({}, -2000, -1999)[0], -3024) << "no one value";
+  EXPECT_EQ(values_of_corners({}, 0, 0)[0], -1024);
+  EXPECT_EQ(values_of_corners({}, 10, 10)[0], -1014);
+  EXPECT_EQ(values_of_corners({.modality = "MR", .slope = "", .intercept = ""}, -2000, -2000)[0], -2000);
+  EXPECT_EQ(values_of_corners({.rescale_type = "US"}, -2000, -2000)[0], -3024) << "another unit than HU";
+  EXPECT_EQ(values_of_corners({.slope = "", .intercept = ""}, -2000, -2000)[0], -2000) << "it may be no HU at all";
+}
+
+TEST(DicomPadding, ARealScannersUnnamedPaddingIsAir) {
+  const fs::path file = test_data() / "dicom_tricky" / "cornerstone3D" / "CTImage.dcm";
+  REQUIRE_TEST_DATA(file);
+  const Volume ct = read_image(file);
+  const float* v = ct.voxels.as<float>();
+  EXPECT_EQ(*std::min_element(v, v + ct.voxels.count()), -1024);
+  // PixelPaddingValue is -32768; 55,772 pixels outside of the circle are -2000, counted in the stored bytes.
+  EXPECT_EQ(std::count(v, v + ct.voxels.count(), -1024.0F), 55772 + 67) << "67 pixels of air were 0";
 }
 
 TEST(DicomPadding, ARealScannersPaddingIsAir) {

@@ -188,14 +188,34 @@ TEST_F(RealHead, MissingSlicesAreRefusedAndInterpolatedOnDemand) {
   EXPECT_LT(most, 0.01F);
 }
 
-TEST_F(RealHead, ADoubledSliceIsRefusedAlsoWhereResamplingIsAllowed) {
+TEST_F(RealHead, SlicesThatAreThereTwiceAreRefusedAndCountOnceOnDemand) {
   copy([](std::size_t i) { return std::to_string(i); });
-  write_edited(slices_[5].file, dir_.path() / "again", {.at = slices_[5].at, .instance = "1.2.3.4"});
+  for (const std::size_t i : {5U, 17U})
+    write_edited(slices_[i].file, dir_.path() / ("again" + std::to_string(i)),
+                 {.at = slices_[i].at, .instance = "1.2.3." + std::to_string(i)});
+  expect_refused(dir_.path(), "E_DOUBLED",
+                 "has 2 slices at a place where another one lies, the first at " + fixed_text(z_of(5), 2) + " mm");
+  const VolumeFormats mending = volume_formats_with(IrregularSlices::kResample);
+  EXPECT_EQ(read_volume_info(dir_.path(), mending).warning,
+            "W_DOUBLED 2 slices lie where another one with the same values lies; one of each is kept");
+  EXPECT_TRUE(are_equal(read_image(dir_.path(), mending), read_image(source())));
+}
+
+TEST_F(RealHead, SlicesThatDifferAtOnePlaceAreRefusedOnDemandToo) {
+  copy([](std::size_t i) { return std::to_string(i); });
+  write_edited(slices_[5].file, dir_.path() / "equal", {.at = slices_[5].at, .instance = "1.2.3.4"});
+  write_edited(slices_[9].file, dir_.path() / "other", {.at = slices_[9].at, .instance = "1.2.3.5"},
+               {{{0, 100, z_of(9)}, 10}});
+  const VolumeFormats mending = volume_formats_with(IrregularSlices::kResample);
+  const VolumeInfo info = read_volume_info(dir_.path(), mending);
+  EXPECT_FALSE(info.readable);
+  EXPECT_EQ(info.problem_code, "E_DOUBLED");
   const std::string numbers =
-      "has 1 slice at a place where another one lies, the first at " + fixed_text(z_of(5), 2) + " mm";
-  expect_refused(dir_.path(), "E_DOUBLED", numbers);
-  expect_error(ErrorKind::kInput, numbers,
-               [&] { read_image(dir_.path(), volume_formats_with(IrregularSlices::kResample)); });
+      "has 2 slices at a place where another one lies, and 1 of them differs from that one, "
+      "the first at " +
+      fixed_text(z_of(9), 2) + " mm, in ";
+  EXPECT_THAT(info.problem, HasSubstr(numbers));
+  expect_error(ErrorKind::kInput, numbers, [&] { read_image(dir_.path(), mending); });
 }
 
 // At the 5 mm of this scan two slices meet a sphere of 6 mm, and linear interpolation at uneven distances moves it by

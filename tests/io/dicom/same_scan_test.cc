@@ -36,7 +36,15 @@ std::vector<DicomSeries> series_of(const std::vector<Scan>& scans) {
   return all;
 }
 
-std::vector<std::size_t> best_of(const std::vector<Scan>& scans) { return best_of_their_scans(series_of(scans)); }
+DicomFolder folder_of(std::vector<DicomSeries> series) {
+  DicomFolder folder;
+  folder.series = std::move(series);
+  return folder;
+}
+
+std::vector<std::size_t> best_of(const std::vector<Scan>& scans) {
+  return best_of_their_scans(folder_of(series_of(scans)));
+}
 
 TEST(SameScan, TheThinnestSlicesStandForAScan) {
   EXPECT_THAT(best_of({{.step_mm = 5}, {.step_mm = 1}, {.step_mm = 2}}), ElementsAre(1, 1, 1));
@@ -46,7 +54,7 @@ TEST(SameScan, TheThinnestSlicesStandForAScan) {
 TEST(SameScan, ASeriesThatCannotBeReadIsNeverTheBest) {
   std::vector<DicomSeries> series = series_of({{.step_mm = 1}, {.step_mm = 5}});
   series[0].problem = "lacks slices";
-  EXPECT_THAT(best_of_their_scans(series), ElementsAre(1, 1));
+  EXPECT_THAT(best_of_their_scans(folder_of(series)), ElementsAre(1, 1));
 }
 
 TEST(SameScan, OtherScansStayApart) {
@@ -56,6 +64,30 @@ TEST(SameScan, OtherScansStayApart) {
   EXPECT_THAT(best_of({one, {.first_mm = 60}}), ElementsAre(0, 1)) << "another region";
   EXPECT_THAT(best_of({{.step_mm = 5}, {.step_mm = 1, .length_mm = 30}}), ElementsAre(0, 1)) << "a part of the scan";
   EXPECT_THAT(best_of({{.acquisition = ""}, {.acquisition = ""}}), ElementsAre(0, 1)) << "it is not said";
+}
+
+TEST(SameScan, SequencesOfMrAndTimesOfAPerfusionAndOtherUnitsStayApart) {
+  const std::vector<DicomSeries> two = series_of({{.step_mm = 1}, {.step_mm = 1}});
+  const auto best_with = [&](auto edit) {
+    std::vector<DicomSeries> edited = two;
+    edit(edited);
+    return best_of_their_scans(folder_of(std::move(edited)));
+  };
+  EXPECT_THAT(best_with([](auto& s) { s[0].common.modality = s[1].common.modality = "MR"; }), ElementsAre(0, 1));
+  EXPECT_THAT(best_with([](auto& s) { s[1].common.frames[0].temporal_position = 2; }), ElementsAre(0, 1));
+  EXPECT_THAT(best_with([](auto& s) { s[1].common.frames[0].rescale_type = "MGML"; }), ElementsAre(0, 1)) << "iodine";
+  EXPECT_EQ(best_with([](auto&) {}).size(), 2U);
+}
+
+TEST(SameScan, TheSeriesThatLabelsReferToStandsForItsScan) {
+  DicomFolder folder = folder_of(series_of({{.step_mm = 1}, {.step_mm = 5}, {.acquisition = "3"}}));
+  EXPECT_EQ(best_of_their_scans(folder)[1], 0U);
+  EXPECT_FALSE(series_of_one_scan(folder)) << "two phases";
+  folder.labelled = {folder.series[1].common.series};
+  EXPECT_THAT(best_of_their_scans(folder), ElementsAre(1, 1, 2));
+  folder.series.pop_back();
+  EXPECT_EQ(series_of_one_scan(folder), 1U);
+  EXPECT_FALSE(series_of_one_scan({}));
 }
 
 TEST(SameScan, TheTextSaysWhy) {

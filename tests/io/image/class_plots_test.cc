@@ -29,6 +29,18 @@ TEST(ClassPlots, ACellIsShadedByItsShareOfTheRow) {
   EXPECT_EQ(pixel(image, 64 + 260, 130 + 260), (Pixel{30, 100, 165})) << "all";
 }
 
+TEST(ClassPlots, ColoursTellWhatIsTooSureFromWhatIsTooCautious) {
+  const auto gap_of = [](double confidence, double accuracy) {
+    ClassPlots p = plots({1, 0, 0, 1});
+    p.bars = {{.low = 0.5, .high = 1, .share = 0, .confidence = confidence, .accuracy = accuracy}};
+    const Tensor image = class_plots(p);
+    // The diagram begins at (706, 64) with 480 pixels a side: three quarters to the right, at 0.7.
+    return pixel(image, 64 + 480 - 336, 706 + 360);
+  };
+  EXPECT_EQ(gap_of(0.9, 0.6), (Pixel{225, 120, 110})) << "confidence beyond accuracy";
+  EXPECT_EQ(gap_of(0.6, 0.9), (Pixel{240, 200, 80})) << "accuracy beyond confidence";
+}
+
 TEST(ClassPlots, TheSameNumbersGiveTheSamePixels) {
   EXPECT_TRUE(compare(class_plots(plots({1, 2, 3, 4})).view(), class_plots(plots({1, 2, 3, 4})).view()).bit_equal);
   EXPECT_FALSE(compare(class_plots(plots({1, 2, 3, 4})).view(), class_plots(plots({1, 2, 4, 3})).view()).bit_equal);

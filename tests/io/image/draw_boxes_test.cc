@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "io/image/draw_caption.h"
 #include "io/image/overlay.h"
 #include "tests/io/image/pixel.h"
 #include "tests/io/test_files.h"
@@ -63,6 +64,43 @@ TEST(DrawBoxes, TheCaptionStandsAboveOrWhereThereIsNoRoomInside) {
   EXPECT_NE(pixel(above, 48, 22), kBlack);
   EXPECT_EQ(pixel(above, 55, 22), kBlack);
   EXPECT_NE(pixel(inside, 3, 22), kBlack);
+}
+
+/// Counts the pixels of a colour that lie in rows of a box's captions, far from its lines.
+std::int64_t count_of(const Tensor& rgb, const Pixel& colour) {
+  std::int64_t count = 0;
+  for (std::int64_t y = 0; y < rgb.shape()[0]; ++y)
+    for (std::int64_t x = 0; x < rgb.shape()[1]; ++x) count += pixel(rgb, y, x) == colour;
+  return count;
+}
+
+TEST(DrawBoxes, CaptionsDoNotCoverEachOther) {
+  const Dims shape = {200, 200, 3};
+  const auto one = [](int i) {
+    return DrawnBox{
+        .box = {.x = 20.0 + i, .y = 60.0 + i, .width = 80, .height = 40}, .colour = i + 1, .caption = "cell 0.9"};
+  };
+  Tensor all = black(200, 200);
+  std::vector<DrawnBox> boxes;
+  for (int i = 0; i < 4; ++i) boxes.push_back(one(i));
+  draw_boxes(all, boxes);
+  const CaptionPlace last = caption_place(shape, {.x = 23, .y = 63, .text = "cell 0.9"});
+  for (int i = 0; i < 4; ++i) {
+    Tensor alone = black(200, 200);
+    draw(alone, one(i));
+    const std::int64_t paper = count_of(alone, class_colour(i + 1)) - 2 * 80 - 2 * 40 + 4;
+    EXPECT_GE(count_of(all, class_colour(i + 1)), paper) << "the whole caption of box " << i << " is seen";
+  }
+  EXPECT_EQ(pixel(all, last.top, last.left), class_colour(4)) << "the box on top has its caption where it belongs";
+
+  Tensor low = black(14, 200);  // room for one caption alone
+  std::vector<DrawnBox> crowded;
+  for (int i = 0; i < 3; ++i)
+    crowded.push_back({.box = {.x = 20, .y = 2, .width = 80, .height = 6}, .colour = i + 1, .caption = "cell"});
+  draw_boxes(low, crowded);
+  Tensor top = black(14, 200);
+  draw(top, crowded.back());
+  EXPECT_EQ(count_of(low, class_colour(3)), count_of(top, class_colour(3)));
 }
 
 TEST(DrawBoxes, ACaptionInAnyEncodingIsDrawn) {

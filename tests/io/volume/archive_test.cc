@@ -119,7 +119,7 @@ TEST_F(ArchivedVolume, TheBoundOfInflationIsTheOneOfVolumes) {
   } catch (const Error& e) {
     EXPECT_STREQ(e.code(), "E_SIZE");
     EXPECT_THAT(e.what(),
-                HasSubstr("more than 250 times its size; is it what it should be? Then raise most-inflation"));
+                HasSubstr("more than 250 times its size; is it what it should be? Then raise {most-inflation}"));
   }
   const VolumeFormats more = formats_within(volume_formats(), {.most_inflation = 1e6});
   EXPECT_EQ(read_image(path, more).voxels.as<float>()[3], 4);

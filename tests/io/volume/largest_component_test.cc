@@ -92,6 +92,29 @@ TEST(LargestComponent, PartsThatTouchByACornerAreOne) {
   EXPECT_EQ(v[4], 0);
 }
 
+/// Feeds a map slab by slab, seen and rewritten in slabs of different thickness.
+TEST(LargestComponent, SlabsOfAnyThicknessGiveTheBitsOfTheWhole) {
+  for (unsigned seed = 100; seed < 130; ++seed) {
+    const Tensor before = random_labels({7, 6, 9}, seed, seed % 2 == 0 ? 0.5 : 0.85);
+    Tensor whole = before, cut = before;
+    const std::vector<char> of_class = {0, 1, 0, 1};
+    const auto removed = keep_largest_components(whole, of_class);
+    LargestComponents largest(of_class);
+    const auto each_slab = [&](std::int64_t planes, const auto& body) {
+      for (std::int64_t first = 0; first < 7; first += planes) {
+        Box box = Box::whole(cut.shape());
+        box.set(0, first, std::min<std::int64_t>(7, first + planes));
+        body(cut.view().sub(box));
+      }
+    };
+    each_slab(1 + seed % 3, [&](const TensorView& slab) { largest.see(slab); });
+    largest.seen();
+    each_slab(1 + seed % 5, [&](const TensorView& slab) { largest.rewrite(slab); });
+    ASSERT_TRUE(compare(cut.view(), whole.view()).bit_equal) << "seed " << seed;
+    EXPECT_EQ(largest.removed(), removed);
+  }
+}
+
 TEST(LargestComponent, TooManyPartsAreRefusedAndNothingChanges) {
   Tensor labels = random_labels({8, 8, 64}, 7, 0.5);
   const Tensor before = labels;

@@ -81,7 +81,7 @@ TEST(Upright, TheGridHoldsAllVoxelsAndKeepsTheSlices) {
 TEST(Upright, ShiftsByWholeVoxelsAreExact) {
   for (const DType type : {DType::kF32, DType::kI32}) {
     const Volume sheared = stairs(type);
-    const Volume out = resample_sheared(sheared, upright_grid(sheared.geometry));
+    const Volume out = resample_on_grid(sheared, upright_grid(sheared.geometry));
     const auto value = [&](const Volume& v, std::int64_t at) {
       return type == DType::kI32 ? static_cast<float>(v.voxels.as<std::int32_t>()[at]) : v.voxels.as<float>()[at];
     };

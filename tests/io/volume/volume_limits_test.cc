@@ -54,7 +54,7 @@ TEST(VolumeLimits, ASmallFileThatUnpacksToAGibibyteIsAskedForItsInflation) {
   ScratchFolder dir;
   const fs::path bomb = dir.path() / "bomb.nii.gz";
   write_bomb(bomb, {2048, 2048, 300}, 1 << 20);  // its data end early, but are not even read
-  expect_too_large(bomb, {.most_voxels = std::int64_t{1} << 40}, "raise most-inflation");
+  expect_too_large(bomb, {.most_voxels = std::int64_t{1} << 40}, "raise {most-inflation}");
 }
 
 TEST(VolumeLimits, AStreamThatDoesNotEndWhereItsHeaderSaysIsNotFollowed) {

@@ -88,6 +88,7 @@ TEST(RunPredict, ADryRunSaysWhatWouldBeDoneAndWritesNothing) {
   EXPECT_EQ(before.planned[0].id, "phantom_000");
   EXPECT_GT(before.planned[0].bytes, 0);
   EXPECT_FALSE(before.planned[0].kept);
+  EXPECT_NE(before.time_source, "earlier") << "nothing was predicted yet";
   ASSERT_EQ(before.failures.size(), 1u);
   EXPECT_EQ(before.failures[0].id, "b_text");
 
@@ -105,6 +106,14 @@ TEST(RunPredict, ADryRunSaysWhatWouldBeDoneAndWritesNothing) {
   EXPECT_EQ(files(), written);
   EXPECT_EQ(after.kept, std::ssize(done.cases));
   EXPECT_EQ(to_json(after).at("planned").size(), after.planned.size());
+  EXPECT_EQ(to_json(after).at("summary").at("predicted"), 0);
+  EXPECT_EQ(after.time_source, "earlier");
+  EXPECT_EQ(after.planned[0].seconds, 0.0) << "it is kept";
+  Scene::truncate(scene.path("out") / "phantom_000.nii.gz");
+  const PredictReport again = run_predict(o, scene.progress);
+  EXPECT_FALSE(again.planned[0].kept);
+  EXPECT_GT(again.planned[0].seconds.value_or(0), 0) << "by what the call before took";
+  EXPECT_THAT(again.text, testing::HasSubstr("by an estimate from what an earlier call took; nothing was written"));
   o.precision = DType::kBF16;
   EXPECT_EQ(run_predict(o, scene.progress).kept, 0) << "other options make other label maps";
 }

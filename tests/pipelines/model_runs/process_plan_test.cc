@@ -39,7 +39,7 @@ TEST(ProcessPlan, ARefusalNamesThePartsTheBudgetAndWhatWouldFit) {
   } catch (const Error& e) {
     EXPECT_STREQ(e.code(), "E_BUDGET");
     for (const char* piece : {"ct.nii takes 980.00 MiB (reading 900.00 MiB, program and libraries 80.00 MiB)",
-                              "crop it", "raise host-memory to 980MiB"})
+                              "crop it", "raise {host-memory} to 980MiB"})
       EXPECT_THAT(e.what(), HasSubstr(piece));
   }
 }

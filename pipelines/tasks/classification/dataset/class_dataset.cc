@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "io/archive/archive_reader.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "pipelines/tasks/classification/dataset/class_clips.h"
@@ -95,8 +96,21 @@ ClassItem read_class_item(const fs::path& file, const ClassReading& reading) {
   return item;
 }
 
-std::vector<fs::path> files_of_item(const ClassItem& item, ItemKind kind) {
-  return kind == ItemKind::kVolume ? files_of_volume(item.file) : std::vector{item.file};
+VolumeFiles files_of_item(const ClassItem& item, ItemKind kind) {
+  if (kind == ItemKind::kVolume) return known_files_of_volume(item.file);
+  return {.files = {item.file}, .hashes = {}};
+}
+
+HashedCase hashed_item(const ClassItem& item, ItemKind kind, const std::string& name) {
+  VolumeFiles known = files_of_item(item, kind);
+  return {.name = name, .files = std::move(known.files), .known = std::move(known.hashes)};
+}
+
+std::optional<fs::path> archive_of_item(const ClassItem& item) {
+  std::error_code error;
+  for (const fs::path& path : {item.file, item.file.parent_path()})
+    if (is_archive_name(path) && fs::is_regular_file(path, error)) return path;
+  return std::nullopt;
 }
 
 std::optional<std::int32_t> label_of(const std::vector<std::string>& classes, const std::string& name) {
@@ -131,7 +145,9 @@ ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
     if (reading.items != ItemKind::kImage) require_files(part, reading.items);
     part.kind.read(part, reading, classes, set);
   } else {
-    add_entries(set, part.kind.entries(part, reading, set.failures), reading, classes);
+    ClassEntries entries = part.kind.entries(part, reading, set.failures);
+    set.notes = std::move(entries.notes);
+    add_entries(set, entries, reading, classes);
   }
   if (set.items.empty())
     throw Error(ErrorKind::kNoCase,

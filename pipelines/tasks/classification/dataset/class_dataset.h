@@ -18,6 +18,7 @@
 
 #include "io/image/image.h"
 #include "io/volume/volume.h"
+#include "pipelines/engine/case_hashes.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/tasks/classification/dataset/class_kind.h"
 #include "pipelines/tasks/classification/dataset/item_kind.h"
@@ -48,6 +49,7 @@ struct ClassDataset {
   std::vector<CaseFailure> failures;         // items that are left out, with the reason
   std::shared_ptr<const Tensor> pixels;      // for a kind that keeps them in memory, such as IDX: (N, H, W) u8
   std::vector<std::filesystem::path> files;  // for such a kind: the files of images and labels
+  std::vector<std::string> notes = {};       // what is worth saying about it
 
   /// Returns the number of items of each class.
   std::vector<std::int64_t> counts() const;
@@ -65,6 +67,7 @@ struct ClassReading {
   std::int64_t most_pixels = kMostPixels;
   VolumeFormats formats = volume_formats();
   ClassKinds kinds = class_kinds();
+  bool best_series = true;  // of several reconstructions of a scan only the one that stands for it
 };
 
 /// Reads one part; for videos, every clip that ClipFinder finds is an item. With `classes`, these and their order are
@@ -127,8 +130,18 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
 /// Reads the header of an image or volume. Errors: kInput.
 ClassItem read_class_item(const std::filesystem::path& file, const ClassReading& reading);
 
-/// Returns the files of an item; for a volume its header file too.
-std::vector<std::filesystem::path> files_of_item(const ClassItem& item, ItemKind kind);
+/// Returns the DICOM series in a folder and the folders in it, and the volumes of the archives there, or those of an
+/// archive; none where files of the folder are volumes by their names. Notes say what is left out. Errors: kInput.
+std::vector<FoundVolume> scans_below(const std::filesystem::path& folder, const ClassReading& reading,
+                                     std::vector<std::string>& notes);
+
+/// Returns the files of an item, for a volume its header file too, with the hashes of those that may be gone: files of
+/// an archive. Errors: kInput.
+VolumeFiles files_of_item(const ClassItem& item, ItemKind kind);
+/// Returns the same for comparing contents.
+HashedCase hashed_item(const ClassItem& item, ItemKind kind, const std::string& name);
+/// Returns the archive that a volume lies in; none for others.
+std::optional<std::filesystem::path> archive_of_item(const ClassItem& item);
 /// Returns a hash of the pixels of an IDX image, which recognises it in other files too.
 std::string pixels_key(const ClassDataset& set, const ClassItem& item);
 

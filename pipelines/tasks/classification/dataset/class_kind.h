@@ -34,6 +34,7 @@ struct ClassEntry {
 struct ClassEntries {
   std::vector<ClassEntry> list;
   std::set<std::string> classes;  // all classes that are named, with or without an item
+  std::vector<std::string> notes = {};
 };
 
 /// One kind: a file of its own and a row in the table. Its items are files, which `entries` lists, or lie in files with

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "io/archive/archive_reader.h"
 #include "io/video/scan.h"
 
 namespace voxshard {
@@ -21,10 +22,16 @@ ProcessPlan held_plan(const ClassDataset& set) {
   std::set<const VideoScan*> scans;
   double items = 0, indices = 0;
   for (const ClassItem& item : set.items) scans.insert(item.scan.get()), items += item_bytes(item);
+  // One archive is unpacked at a time, perhaps again for each pass over the data.
+  std::set<std::filesystem::path> archives;
+  for (const ClassItem& item : set.items)
+    if (const auto archive = archive_of_item(item)) archives.insert(*archive);
+  std::int64_t unpacking = 0;
+  for (const auto& archive : archives) unpacking = std::max(unpacking, unpacking_bytes(archive));
   for (const VideoScan* scan : scans)
     if (scan != nullptr) indices += static_cast<double>(scan->index.size() * sizeof(IndexedFrame));
-  return {{MemoryPart::kReading,
-           planned_bytes((set.pixels == nullptr ? 0 : static_cast<double>(set.pixels->bytes())) + items + indices)}};
+  return {{MemoryPart::kReading, planned_bytes((set.pixels == nullptr ? 0 : static_cast<double>(set.pixels->bytes())) +
+                                               items + indices + static_cast<double>(unpacking))}};
 }
 
 double idx_bytes(const Shape& extents, const std::filesystem::path& images) {

@@ -1,10 +1,12 @@
-// A folder per class with DICOM series, one or several below each: scan/nodule/..., scan/normal/.... Items are named by
-// the ids of their series, because folders of scans are named after patients.
+// A folder per class with DICOM series, or with zip and tar files of studies, one or several below each:
+// scan/nodule/..., scan/normal/.... Items are named by the ids of their series, because folders of scans are named
+// after patients.
 #include <algorithm>
 
+#include "io/datasets/study_files.h"
 #include "io/files/file_name.h"
-#include "io/volume/volume.h"
 #include "pipelines/tasks/classification/dataset/class_dataset.h"
+#include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
 namespace {
@@ -22,10 +24,7 @@ std::vector<fs::path> class_folders_in(const fs::path& root) {
   return folders;
 }
 
-bool is_series_tree(const fs::path& root) {
-  return std::ranges::any_of(class_folders_in(root),
-                             [](const fs::path& folder) { return !find_volumes(folder).volumes.empty(); });
-}
+bool is_series_tree(const fs::path& root) { return std::ranges::any_of(class_folders_in(root), may_hold_studies); }
 
 std::optional<ClassPart> series_part(const fs::path& root, const char* name) {
   std::error_code error;
@@ -56,7 +55,7 @@ ClassEntries entries_of_series(const ClassPart& part, const ClassReading& readin
       continue;
     }
     entries.classes.insert(name);
-    for (const FoundVolume& series : find_volumes(folder, reading.formats).volumes) {
+    for (const FoundVolume& series : scans_below(folder, reading, entries.notes)) {
       const auto same = [&](const ClassEntry& other) { return other.name == series.id; };
       if (std::ranges::any_of(entries.list, same))
         failures.push_back({series.id, "E_DUPLICATE", "is a series that lies in two folders; move one of them away"});
@@ -67,6 +66,7 @@ ClassEntries entries_of_series(const ClassPart& part, const ClassReading& readin
   return entries;
 }
 
+// Archives are not unpacked for this: what they hold can only be volumes.
 void each_series(const ClassPart& part, const std::function<void(const fs::path&)>& body) {
   for (const fs::path& folder : class_folders_in(part.path))
     for (const FoundVolume& series : find_volumes(folder).volumes) body(series.path);
@@ -74,10 +74,27 @@ void each_series(const ClassPart& part, const std::function<void(const fs::path&
 
 }  // namespace
 
+std::vector<FoundVolume> scans_below(const fs::path& folder, const ClassReading& reading,
+                                     std::vector<std::string>& notes) {
+  VolumeList list;
+  try {
+    list = list_volumes(folder, reading.formats);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kNoCase) throw;
+    return {};
+  }
+  if (list.files) return {};
+  if (!list.left_out.empty()) notes.push_back("left out: " + list.left_out);
+  if (reading.best_series)
+    for (std::string& line : reconstruction_lines(take_other_reconstructions(list.volumes)))
+      notes.push_back(std::move(line));
+  return std::move(list.volumes);
+}
+
 ClassKind series_kind() {
   return {.name = "series",
-          .expected = "a folder per class with DICOM series, the same in train and val or test",
-          .help = "a folder per class with DICOM series",
+          .expected = "a folder per class with DICOM series or archives of them, the same in train and val or test",
+          .help = "a folder per class with DICOM series or archives of them",
           .find = find_series_parts,
           .entries = entries_of_series,
           .each_file = each_series,

@@ -84,7 +84,7 @@ ProcessPlan windows_plan(const WindowMemory& m) {
   ProcessPlan reading = reading_items_plan(m.steps.length * m.pixels, m.readers,
                                            {.items = ItemKind::kClip, .clip_length = m.steps.length});
   reading += {{MemoryPart::kFeeding, planned_bytes(readers * frame * d(most_frames_held(m.steps, m.extents[0])))}};
-  const double drawn = kDrawnBytes * d(m.pixels) + encoder_bytes(m.pixels, m.drawing_threads);
+  const double drawn = kDrawnBytes * d(m.pixels) + drawn_copy_bytes(m.pixels, m.drawn_pixels, m.drawing_threads);
   const ProcessPlan drawing = {{MemoryPart::kReading, planned_bytes(m.drawing_threads > 0 ? drawn : 0)}};
   return widest(reading, drawing) +
          ProcessPlan{{MemoryPart::kReading, planned_bytes(kIndexBytes * d(m.frames))},

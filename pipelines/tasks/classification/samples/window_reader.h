@@ -54,6 +54,7 @@ std::int64_t most_frames_held(const ClipSteps& steps, std::int64_t batch);
 struct WindowMemory {
   ClipSteps steps;
   std::int64_t frames = 0, pixels = 0;  // of the video; of one of its frames
+  std::int64_t drawn_pixels = 0;        // of a frame of the drawn copy
   Shape extents;                        // N and T H W of a batch of windows
   std::int64_t channels = 1, classes = 2;
   int drawing_threads = 0;   // of the encoder of a drawn copy; 0: there is none

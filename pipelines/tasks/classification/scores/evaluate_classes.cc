@@ -172,7 +172,8 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                              .clip_stride = found.clip_stride,
                              .most_pixels = options.most_pixels,
                              .formats = options.formats,
-                             .kinds = options.kinds};
+                             .kinds = options.kinds,
+                             .best_series = options.best_series};
   ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
   const std::set<std::string> left_out(options.seen.left_out.begin(), options.seen.left_out.end());
   std::erase_if(truth.items, [&](const ClassItem& item) { return left_out.contains(video_of(item)); });

@@ -32,6 +32,7 @@ struct EvaluateClassesOptions {
   int threads = 1;  // for reading items for the intensity baseline
   VolumeFormats formats = volume_formats();
   IrregularSlices irregular = IrregularSlices::kReject;  // of volumes
+  bool best_series = true;                               // as in ClassReading
   ClassKinds kinds = class_kinds();
   ClassMetrics metrics = class_metrics();
 };

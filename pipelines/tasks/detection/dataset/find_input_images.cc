@@ -63,9 +63,20 @@ FoundImages find_input_images(const fs::path& input, const std::optional<FrameSe
   return found;
 }
 
+FoundImages find_images_below(const InputNaming& naming, CaseNames& paths, ForeignFiles& foreign) {
+  const std::vector<fs::path> files = inputs_below(naming.folder, "PNG, JPEG or TIFF picture", is_image_name, foreign);
+  NamedInputs named = name_inputs(files, naming);
+  FoundImages found{.list = {}, .failures = {}, .numbered = true};
+  for (std::size_t i = 0; i < files.size(); ++i)
+    found.list.push_back({files[i], static_cast<std::int64_t>(i) + 1, std::move(named.names[i])});
+  paths = std::move(named.paths);
+  return found;
+}
+
 HashedCase hashed_image(const FoundImage& image) {
-  return {
-      .name = seen_name(image.id, image.file), .files = {image_address(image.file).file}, .part = part_of(image.file)};
+  return {.name = seen_name(image.id, image.shown()),
+          .files = {image_address(image.file).file},
+          .part = part_of(image.file)};
 }
 
 std::vector<HashedCase> frame_inputs(const fs::path& video, const std::optional<FrameSelection>& frames,

@@ -6,18 +6,23 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "io/boxes/box_format.h"
 #include "io/video/select.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/model_runs/report.h"
+#include "pipelines/tasks/input_tree.h"
 
 namespace voxshard {
 
 struct FoundImage {
   std::filesystem::path file;
   std::int64_t id = 0;
+  std::string name = {};  // in outputs; empty: that of the file
+
+  std::string shown() const { return name.empty() ? file.filename().string() : name; }
 };
 
 struct FoundImages {
@@ -37,6 +42,11 @@ bool is_data_set(const std::filesystem::path& input, const BoxFormats& formats =
 /// Errors: kInput when the input does not exist or cannot be read; kNoCase for a folder without an image.
 FoundImages find_input_images(const std::filesystem::path& input, const std::optional<FrameSelection>& frames,
                               std::int64_t most_pixels, const BoxFormats& formats = box_formats());
+
+/// Finds the images of a folder and of the folders in it, numbered; annotations are not looked for. What is no image
+/// becomes `foreign`. Errors: as inputs_below() and name_inputs() (pipelines/tasks/input_tree.h).
+///   naming  of the images; `paths` gets what leads back from their names
+FoundImages find_images_below(const InputNaming& naming, CaseNames& paths, ForeignFiles& foreign);
 
 /// Return the files of an image, or of each selected frame of a video, with the name by which evaluate knows it.
 HashedCase hashed_image(const FoundImage& image);

@@ -149,7 +149,7 @@ CaseFacts read_case_facts(const Case& item, const FactOptions& options) {
   if (item.has_label()) {
     facts.label = grid_of(item, shown_file(item, item.label.value_or(""), "label map"), facts,
                           [&] { return label_header(item, options.formats); });
-    if (facts.label)
+    if (facts.label && !options.headers_alone)
       in_case_boundary(item.id, facts.problems, [&] {
         CaseLabel read =
             hiding_paths(item, [&] { return read_case_label(item, facts.label->geometry, options.formats); });
@@ -163,7 +163,8 @@ CaseFacts read_case_facts(const Case& item, const FactOptions& options) {
     const auto grid =
         grid_of(item, shown_file(item, path, "image"), facts, [&] { return read_volume_info(path, options.formats); });
     if (!grid) continue;
-    facts.images.push_back(*grid);
+    if (channel == 0 || !options.resamples_channels) facts.images.push_back(*grid);
+    if (options.headers_alone) continue;
     in_case_boundary(item.id, facts.problems, [&] {
       if (!options.deep) {
         facts.image_hashes.push_back(hiding_paths(item, [&] { return hash_of_files(path, options.formats); }));

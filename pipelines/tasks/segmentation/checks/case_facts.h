@@ -58,6 +58,8 @@ struct FactOptions {
   int classes = 1;                  // with the background
   std::optional<int> ignored = {};  // the label of voxels whose class is unknown
   bool deep = false;                // true: images are read, else only their headers
+  bool resamples_channels = false;  // grids of the channels behind the first are no facts
+  bool headers_alone = false;       // true: no voxel is read and no file hashed; facts about classes are missing
   VolumeFormats formats = volume_formats();
 };
 

@@ -131,6 +131,7 @@ CheckReport check_dataset(const CheckDatasetOptions& options, const RunContext& 
                          {.classes = static_cast<int>(dataset.label_names.size()),
                           .ignored = dataset.ignore_label,
                           .deep = options.deep,
+                          .resamples_channels = options.resamples_channels,
                           .formats = options.formats},
                          context, gate);
   report.findings = apply_rules(check_rules(), set);

@@ -24,6 +24,7 @@ struct CheckDatasetOptions {
   std::filesystem::path csv;                 // file for the findings; may be empty
   VolumeFormats formats = volume_formats();  // limits.memory_bytes is for all cases in flight together; 0: no limit
   DatasetSource source = {};                 // where cases come from; its folder is `dataset`
+  bool resamples_channels = false;           // channels on grids of their own are no finding
 };
 
 struct CheckReport {

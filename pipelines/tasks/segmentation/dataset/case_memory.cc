@@ -2,18 +2,18 @@
 // prepared grid. An image or a label map takes 4 bytes a voxel; a label map that waits beside an image l bytes: 1 where
 // the labels fit in bytes, else 4. Axes that flip do so in place, those that are permuted take a second volume. A
 // volume that is resampled by our convention is released while it is read: with the result r, 4 max(n, m) and two
-// slices of each.
+// slices of each. Files are read and written in pieces.
 //
 //   reading      the label of a file: reading(label); then each channel beside it: l n + reading(image);
 //                structures are drawn beside the image: 4 n + reading(label)
 //   preparing    the image beside its label: permuted l n + 8 n, resampled l n + r; written and released;
-//                the label, l bytes: permuted 2 l n, resampled l r / 4, written l m, and 2 m more where l is 4
+//                the label, l bytes: permuted 2 l n, resampled l r / 4, written l m
 //   nnU-Net's    the image beside its label: cropped, n to 9/4 n more; resampled, twice the larger grid less n more;
-//   convention   the label as i32, permuted 8 n, written 4 m and as it is on disk;
+//   convention   the label as i32, permuted 8 n, written 4 m;
 //                the fingerprint: 24 n beside both; restoring: 8 n beside the labels
 //   predicting   each channel, beside those that are prepared, 4 m each: reading; permuted 8 n, resampled r;
 //                the core set beside the image, 4 m, which is released when it is fed; then beside the labels, by core
-//                and whole, 5 m; restoring 4 m + 4 n; writing 5 n. Where the probabilities of c classes are summed, 4 c
+//                and whole, 5 m; restoring 4 m + 4 n. Where the probabilities of c classes are summed, 4 c
 //                m beside the core set and the labels that are made of them; with several models also while the image
 //                is read and fed again; where they are written also while labels, and then numbers of voxels, are
 //                restored; from other processes come the probabilities of a core, at most 4 c m
@@ -84,7 +84,7 @@ ProcessPlan require_grid(const Geometry& grid, const std::string& name, const Vo
   if (too_many)
     throw Error(ErrorKind::kInput, "E_SIZE",
                 "[" + name + "] becomes " + size + " voxels, more than the " + std::to_string(limits.most_voxels) +
-                    " that are allowed; " + fits + ", or raise most-voxels");
+                    " that are allowed; " + fits + ", or raise {most-voxels} to " + whole_number(voxels));
   require_fits(whole, limits.memory_bytes, ErrorKind::kInput, name + " on " + size + " voxels", fits);
   return whole;
 }
@@ -101,6 +101,10 @@ std::optional<CaseInfo> case_info(const Case& item, const VolumeFormats& formats
   for (const fs::path& path : item.images) {
     auto image = usable_info(path, formats);
     if (!image) return std::nullopt;
+    // A channel on another grid is refused, or resampled beside itself on the grid of the first.
+    constexpr double kTolerance = 1e-2;  // as kGridTolerance
+    if (!info.channels.empty() && !same_geometry(image->geometry, info.channels.front().geometry, kTolerance))
+      image->extra_bytes += 4 * voxels_of(info.channels.front().geometry);
     info.channels.push_back(std::move(*image));
   }
   info.image = info.channels.front();
@@ -129,14 +133,6 @@ ProcessPlan reading_plan(const CaseInfo& c, bool structures, double waiting) {
 ///   n  of an image
 double waiting_bytes(const PreparePlan& plan, double n) {
   return fit_bytes(plan.classes(), plan.ignore_label) ? n / kVoxelBytes : n;
-}
-
-/// Returns the bytes that a label map is written from, beside it: none when it is in memory as on the disk.
-///   part  of m that the label map takes
-///   m     bytes of an image
-double written_labels(const PreparePlan& plan, double part, double m) {
-  if (!fit_bytes(plan.classes(), plan.ignore_label)) return m / 2;
-  return part < 1 ? 0 : m / kVoxelBytes;
 }
 
 /// Returns the bytes of a volume and of the resampled one, of which the first is released as it is read.
@@ -222,7 +218,7 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
                              moment({{kReading, part * n}, {kResampling, nnunet ? waiting_bytes(plan, n) : 0}}),
                              moment({{kReading, part * n},
                                      {kResampling, part * std::max(permuted, nnunet && resamples ? m : resampled)}}),
-                             moment({{kResampling, part * m}, {kResults, written_labels(plan, part, m)}})});
+                             moment({{kResampling, part * m}})});
   };
   return require_grid(grid, shown_file(item, item.images[0], "image"), formats.limits, moments, [&](double most) {
     return "a spacing of " + fitting_spacing(original, plan, most) + " mm would fit";
@@ -268,8 +264,7 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
                 beside + moment({{kReading, resamples && !nnunet ? resampling_bytes(info.geometry, n, grid, m) : n},
                                  {kResampling, before}}),
                 beside + moment({{kReading, n}, {kResampling, before + nnunet_bytes(plan, n, resamples ? m : 0)}}),
-                beside + cores + moment({{kResampling, channels * m}}), labels, kept + moment({{kResults, m + back}}),
-                kept + moment({{kResults, n + n / kVoxelBytes}})});
+                beside + cores + moment({{kResampling, channels * m}}), labels, kept + moment({{kResults, m + back}})});
   };
   return require_grid(grid, path.filename().string(), limits, moments, [](double most) {
     return whole_number(most) + " voxels at the spacing of the model would fit: crop it";

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/tasks/segmentation/dataset/byte_labels.h"
+#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 
@@ -36,7 +37,7 @@ CaseFingerprints take_fingerprints(const Case& item, const PreparePlan& plan, st
   for (std::size_t c = 0; c < channels; ++c) {
     if (c > 0) {
       source.image.voxels = {};
-      source.image = read_source_channel(item, c, grid, formats);
+      source.image = read_channel(item, c, grid, plan.resamples_channels, formats);
     }
     found.channels.push_back(take_fingerprint(item.id, source.image, source.label, plan.classes()));
     if (channels > 1 && plan.of_channel(c).normalise != Normalise::kCt) found.channels.back().histogram.clear();
@@ -46,7 +47,7 @@ CaseFingerprints take_fingerprints(const Case& item, const PreparePlan& plan, st
   if (channels > 1) source.image.voxels = {};  // they are read once more, to find what is not 0 in any of them
   const Volume label = oriented(std::move(source.label), plan);
   const auto read = [&](std::size_t c) {
-    return channels == 1 ? std::move(source.image) : read_source_channel(item, c, grid, formats);
+    return channels == 1 ? std::move(source.image) : read_channel(item, c, grid, plan.resamples_channels, formats);
   };
   add_nnunet_samples(found, plan, read, label, cases);
   return found;

@@ -14,7 +14,7 @@ struct CaseFingerprints {
   std::vector<std::string> notes;  // as in SourceCase
 };
 
-/// Reads a case with every check of read_source_case() and read_source_channel(), and takes the fingerprint of each
+/// Reads a case with every check of read_source_case() and read_channel(), and takes the fingerprint of each
 /// channel; memory holds one of them beside the label. Of several channels those that the plan normalises by the
 /// foreground's HU keep their histograms. nnU-Net's convention draws its sample too. Errors: kInput with a code as in
 /// CaseFailure.

@@ -5,6 +5,7 @@
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
 #include "pipelines/tasks/segmentation/dataset/byte_labels.h"
+#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/missing_classes.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
@@ -21,16 +22,18 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   const fs::path& work = options.work;
   const std::size_t channels = plan.channels.size();
   const Geometry grid = source.image.geometry;
+  const auto channel = [&](std::size_t c) {
+    return read_channel(item, c, grid, plan.resamples_channels, options.formats);
+  };
   const auto widen_labels = [&] { source.label.voxels = labels_as_i32(std::move(source.label.voxels)); };
   const bool nnunet = plan.convention == Convention::kNnunet;  // crops and resamples i32
   if (plan.zscore_in_nonzero) widen_labels();                  // images are prepared by them
-  const auto nonzero = nonzero_of_channels(plan, [&](std::size_t c) {
-    return c == 0 ? std::move(source.image) : read_source_channel(item, c, grid, options.formats);
-  });
+  const auto nonzero =
+      nonzero_of_channels(plan, [&](std::size_t c) { return c == 0 ? std::move(source.image) : channel(c); });
   PreparedImage image;
   Json means, deviations;
   for (std::size_t c = 0; c < channels; ++c) {  // memory holds one of them
-    if (c > 0 || nonzero) source.image = read_source_channel(item, c, grid, options.formats);
+    if (c > 0 || nonzero) source.image = channel(c);
     image = prepare_image(std::move(source.image), plan.of_channel(c), &source.label, nonzero ? &*nonzero : nullptr);
     throw_if_stopped(progress);
     write_volume(prepared_image(work, item.id, c, channels), image.image, DiskType::kF32);

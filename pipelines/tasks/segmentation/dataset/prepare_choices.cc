@@ -54,6 +54,7 @@ std::vector<double> parse_numbers(const std::string& text, std::size_t count, co
 PreparePlan plan_from_options(const PrepareOptions& options) {
   PreparePlan plan;
   plan.convention = options.convention;
+  plan.resamples_channels = options.resamples_channels;
   require_of_nnunet(options);
   plan.orientation = options.orientation;
   if (options.orientation != "keep")
@@ -121,6 +122,19 @@ void complete_channels(PreparePlan& plan, const PrepareOptions& options,
   plan.zscore_in_nonzero = any_in_nonzero;
 }
 
+std::array<double, 3> spacing_of_geometries(const PreparePlan& plan, const std::vector<Geometry>& geometries) {
+  if (plan.convention == Convention::kNnunet) {
+    std::vector<NnunetCase> cases;
+    for (const Geometry& one : geometries) cases.push_back({.cropped_size = one.size, .spacing_mm = one.spacing});
+    std::vector<const NnunetCase*> all;
+    for (const NnunetCase& one : cases) all.push_back(&one);
+    return nnunet_target_spacing(all);
+  }
+  std::vector<std::array<double, 3>> spacings;
+  for (const Geometry& one : geometries) spacings.push_back(oriented_spacing(one, plan.orientation));
+  return median_spacing(spacings);
+}
+
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {
   if (options.convention == Convention::kNnunet) {
     const auto sampled = nnunet_cases(cases);
@@ -128,9 +142,9 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
     plan.zscore_in_nonzero =
         plan.normalise == Normalise::kZscore && median_cropped_share(sampled) < kLeastShareOfWholeZscore;
   } else if (options.spacing == "median") {
-    std::vector<std::array<double, 3>> spacings;
-    for (const auto& c : cases) spacings.push_back(oriented_spacing(c.geometry, plan.orientation));
-    plan.spacing_mm = median_spacing(spacings);
+    std::vector<Geometry> geometries;
+    for (const auto& c : cases) geometries.push_back(c.geometry);
+    plan.spacing_mm = spacing_of_geometries(plan, geometries);
   }
   const Fingerprint pooled = pool_fingerprints(cases);
   if (plan.normalise == Normalise::kCt) {

@@ -14,6 +14,7 @@
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_case.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_choices.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_rehearsal.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_report.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
@@ -38,6 +39,7 @@ class Preparation {
     const Stopwatch watch;
     open();
     look_at_sources();
+    if (options_.dry_run) return rehearsed();
     if (!report_.interrupted) make_plan();
     if (!report_.interrupted) {
       start_folder();
@@ -50,10 +52,12 @@ class Preparation {
 
  private:
   // The steps for one case; errors of an anonymous one name no file.
-  ProcessPlan reading_plan_of(const Case& item) const {
-    return hiding_paths(item, [&] { return reading_case_plan(item, options_.formats); });
+  std::int64_t size_of(const Case& item) const {
+    return hiding_paths(item, [&] { return reading_case_plan(item, options_.formats); }).total();
   }
-  std::int64_t size_of(const Case& item) const { return reading_plan_of(item).total(); }
+  ProcessPlan fingerprint_plan(const Case& item) const {
+    return hiding_paths(item, [&] { return fingerprint_case_plan(item, plan_, options_.formats); });
+  }
   ProcessPlan plan_of(const Case& item) const {
     return hiding_paths(item, [&] { return preparing_case_plan(item, plan_, options_.formats); });
   }
@@ -73,8 +77,7 @@ class Preparation {
     SourceDataset found = read_dataset_source(source, options_.work, options_.formats, context_, gate_);
     dataset_ = std::move(found.dataset), names_ = std::move(found.names), report_.ids = found.ids;
     choose_channels(plan_, options_, dataset_, progress_);
-    plan_.class_names = dataset_.label_names;
-    plan_.ignore_label = dataset_.ignore_label;
+    plan_.class_names = dataset_.label_names, plan_.ignore_label = dataset_.ignore_label;
     report_.work = options_.work;
     if (context_.writes())
       folder_.emplace(FolderUse{.folder = options_.work, .command = "prepare", .inputs = inputs_of(dataset_)});
@@ -90,7 +93,8 @@ class Preparation {
     const auto at = static_cast<std::size_t>(i);
     const Case& item = dataset_.training[at];
     sources_[at] = hiding_paths(item, [&] { return source_hashes(item, options_.formats); });
-    warnings_[at] = hiding_paths(item, [&] { return source_warnings(item, options_.formats); });
+    warnings_[at] =
+        hiding_paths(item, [&] { return source_warnings(item, options_.resamples_channels, options_.formats); });
   }
   Json looked_at(std::int64_t i) const {
     const auto at = static_cast<std::size_t>(i);
@@ -119,8 +123,14 @@ class Preparation {
     if (has_plan_) plan_ = plan_from_json(agreed);
   }
 
-  ProcessPlan fingerprint_plan(const Case& item) const {
-    return hiding_paths(item, [&] { return fingerprint_case_plan(item, plan_, options_.formats); });
+  /// Returns what would become of the cases.
+  PrepareReport rehearsed() {
+    if (!has_plan_) plan_spacing_by_headers(plan_, options_, dataset_.training);
+    const bool resumes = has_plan_ && folder_ && folder_->made_with(options_hash(plan_, options_));
+    rehearse_cases(options_, plan_, dataset_.training, progress_, report_, [&](std::size_t i) {
+      return resumes && folder_->holds(case_part(dataset_.training[i].id), content_hash(sources_[i].dump()));
+    });
+    return std::move(report_);
   }
 
   /// The first pass: checks that every case can be used and takes its fingerprint, from which the plan follows.
@@ -252,10 +262,7 @@ class Preparation {
     folder_->begin(kDatasetPart, {"dataset.json"});
     write_json(options_.work / "dataset.json", prepared_listing(dataset_, plan_, listed_));
     folder_->commit(kDatasetPart, data_);
-    std::vector<std::string> parts = {kFingerprintPart, kPlansPart};
-    for (const Case& item : cases_) parts.push_back(case_part(item.id));
-    parts.push_back(kDatasetPart);
-    folder_->finish(parts);
+    folder_->finish(parts_in_order(cases_));
   }
 
   /// Throws kNoCase in every process that sees no case, also when other processes see some.
@@ -275,15 +282,12 @@ class Preparation {
       context_.barrier();
       throw Error(ErrorKind::kNoCase, "[prepare] no usable case in " + options_.dataset.string());
     }
-    folder_->claim();
-    if (!names_.empty()) write_case_names(options_.work, names_);
-    write_quarantine(options_.work, report_.failures);
-    std::string text = "[prepare] no usable case in " + options_.dataset.string() + ": " +
-                       std::to_string(report_.failures.size()) + " failed, listed in " +
-                       (options_.work / "quarantine.csv").string();
-    if (!report_.failures.empty())
-      text += "; the first: case " + report_.failures[0].id + ": " + report_.failures[0].message;
-    throw Error(kind_of_none(report_.failures), text);
+    if (!options_.dry_run) {
+      folder_->claim();
+      if (!names_.empty()) write_case_names(options_.work, names_);
+      write_quarantine(options_.work, report_.failures);
+    }
+    throw Error(kind_of_none(report_.failures), no_case_text(options_, report_.failures));
   }
 
   const PrepareOptions& options_;

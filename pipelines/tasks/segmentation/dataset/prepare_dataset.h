@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
+#include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
 #include "pipelines/tasks/segmentation/dataset/class_coverage.h"
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
@@ -26,6 +27,9 @@ namespace voxshard {
 using CaseJudge = std::function<std::vector<CaseFailure>(const nlohmann::ordered_json& records,
                                                          const std::vector<std::string>& class_names)>;
 
+/// Returns why a case would be left out, from the headers of its files.
+using HeaderJudge = std::function<std::vector<CaseFailure>(const Case& item, const VolumeFormats& formats)>;
+
 struct PrepareOptions {
   std::filesystem::path dataset, work;
   Convention convention = Convention::kVoxshard;
@@ -35,11 +39,14 @@ struct PrepareOptions {
   std::optional<Normalise> normalise;  // none: by the name of the channel
   std::uint64_t seed = 0;              // for the foreground samples
   bool resume = false;                 // skip the cases that are finished and unchanged
+  bool dry_run = false;                // nothing is prepared or written: the report has `planned`
   std::optional<MissingClasses> missing = std::nullopt;  // none: auto, background in nnU-Net's convention
   IrregularSlices irregular = IrregularSlices::kReject;
+  bool resamples_channels = false;           // as in PreparePlan
   VolumeFormats formats = volume_formats();  // of the data set, made for `irregular`; limits.memory_bytes is for all
                                              // cases in flight together
   DatasetSource source = {};                 // where cases come from; its folder is `dataset`
+  HeaderJudge headers = nullptr;             // of a dry run; null: files that can be read at all are usable
   CaseJudge judge = nullptr;                 // what is odd about the prepared cases; null: nobody looks
 };
 
@@ -54,6 +61,7 @@ struct PrepareReport {
   ClassCoverage coverage;             // of the cases that are prepared
   MissingClasses missing_rule = MissingClasses::kAuto;
   std::vector<MissingClass> missing;     // the classes that some case lacks, and what was decided
+  std::vector<PlannedInput> planned;     // of a dry run
   std::int64_t patients_of_several = 0;  // patients with several prepared cases, as far as headers tell them apart
   bool interrupted = false;
   double seconds = 0;

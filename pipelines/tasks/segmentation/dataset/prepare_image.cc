@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "io/volume/resample.h"
 #include "pipelines/tasks/segmentation/dataset/nnunet_grid.h"
@@ -115,10 +116,11 @@ PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* la
   }
   auto* x = image.voxels.as<float>();
   const std::int64_t n = image.voxels.count();
-  if (plan.clip_hu) {
-    const auto low = static_cast<float>(plan.clip_hu->low), high = static_cast<float>(plan.clip_hu->high);
+  constexpr float kNoLimit = std::numeric_limits<float>::infinity();
+  const auto low = plan.clip_hu ? static_cast<float>(plan.clip_hu->low) : -kNoLimit;
+  const auto high = plan.clip_hu ? static_cast<float>(plan.clip_hu->high) : kNoLimit;
+  if (plan.normalise == Normalise::kZscore || plan.zscore_in_nonzero)  // their numbers are those of clipped voxels
     for (std::int64_t i = 0; i < n; ++i) x[i] = std::clamp(x[i], low, high);
-  }
   Moments by;
   by.mean = 0;
   if (plan.normalise == Normalise::kZscore) by = moments(image.voxels);
@@ -130,7 +132,7 @@ PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* la
                            masked ? &*masked : nullptr);
   } else {
     const double scale = 1 / by.std;
-    for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<float>((x[i] - by.mean) * scale);
+    for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<float>((std::clamp(x[i], low, high) - by.mean) * scale);
   }
   if (plan.spacing_mm) {
     const Geometry before = image.geometry;

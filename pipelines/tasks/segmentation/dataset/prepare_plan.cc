@@ -124,6 +124,7 @@ std::string to_text(const PreparePlan& plan) {
     if (p.normalise == Normalise::kCt)
       text += " (mean " + fixed_text(p.mean_hu, 1) + ", std " + fixed_text(p.std_hu, 1) + " HU)";
   }
+  if (plan.resamples_channels) text += "; channels on other grids are resampled on the first one's";
   return text;
 }
 
@@ -143,6 +144,7 @@ nlohmann::ordered_json to_json(const PreparePlan& plan) {
                                         {"std_hu", one.std_hu}});
   json["class_names"] = plan.class_names;
   if (plan.ignore_label) json["ignore_label"] = *plan.ignore_label;
+  if (plan.resamples_channels) json["channel_grids"] = "resample";
   if (plan.convention != Convention::kVoxshard) {
     json["convention"] = kConventions[static_cast<std::size_t>(plan.convention)];
     json["zscore_in_nonzero"] = plan.zscore_in_nonzero;
@@ -166,6 +168,7 @@ PreparePlan plan_from_json(const nlohmann::json& json) {
       plan.convention = convention_from_name(json.at("convention").get<std::string>());
       plan.zscore_in_nonzero = json.at("zscore_in_nonzero").get<bool>();
     }
+    plan.resamples_channels = json.contains("channel_grids") && json.at("channel_grids") == "resample";
     if (json.contains("ignore_label")) plan.ignore_label = json.at("ignore_label").get<int>();
     if (plan.ignore_label && *plan.ignore_label != plan.classes())
       throw Error(ErrorKind::kConfig, "[plan] ignore_label must be the number behind the classes");

@@ -67,6 +67,7 @@ struct PreparePlan {
   std::vector<std::string> class_names;   // by class; [0] is the background
   Convention convention = Convention::kVoxshard;
   bool zscore_in_nonzero = false;   // kNnunet: channels with kZscore by the nonzero mask only; other voxels stay 0
+  bool resamples_channels = false;  // channels on grids of their own are resampled on that of the first
   std::optional<int> ignore_label;  // label of voxels whose class is unknown: the number after the last class
 
   int classes() const { return static_cast<int>(class_names.size()); }

@@ -6,6 +6,8 @@
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/text.h"
+#include "pipelines/engine/rehearsal.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_rehearsal.h"
 
 namespace voxshard {
 
@@ -64,23 +66,34 @@ Json source_of(const PrepareOptions& options) {
 }
 
 Json to_json(const PrepareReport& report) {
-  return {{"work", report.work.string()},
-          {"plan", to_json(report.plan)},
-          {"ids", report.ids},
-          {"prepared", report.prepared},
-          {"skipped", report.skipped},
-          {"failed", report.failures.size()},
-          {"failures", to_json(report.failures)},
-          {"warnings", to_json(report.warnings)},
-          {"annotated", to_json(report.coverage)},
-          {"missing_classes", kMissingClassesNames[static_cast<std::size_t>(report.missing_rule)]},
-          {"missing", to_json(report.missing)},
-          {"patients_of_several_cases", report.patients_of_several},
-          {"interrupted", report.interrupted},
-          {"seconds", report.seconds}};
+  Json json = {{"work", report.work.string()},
+               {"plan", to_json(report.plan)},
+               {"ids", report.ids},
+               {"prepared", report.prepared},
+               {"skipped", report.skipped},
+               {"failed", report.failures.size()},
+               {"failures", to_json(report.failures)},
+               {"warnings", to_json(report.warnings)},
+               {"annotated", to_json(report.coverage)},
+               {"missing_classes", kMissingClassesNames[static_cast<std::size_t>(report.missing_rule)]},
+               {"missing", to_json(report.missing)},
+               {"patients_of_several_cases", report.patients_of_several},
+               {"interrupted", report.interrupted},
+               {"seconds", report.seconds}};
+  if (!report.planned.empty()) json["planned"] = to_json(report.planned);
+  return json;
+}
+
+std::string no_case_text(const PrepareOptions& options, const std::vector<CaseFailure>& failures) {
+  std::string text = "[prepare] no usable case in " + options.dataset.string() + ": " +
+                     std::to_string(failures.size()) + " failed" +
+                     (options.dry_run ? "" : ", listed in " + (options.work / "quarantine.csv").string());
+  if (!failures.empty()) text += "; the first: case " + failures[0].id + ": " + failures[0].message;
+  return text;
 }
 
 std::string to_text(const PrepareReport& r) {
+  if (!r.planned.empty()) return rehearsal_text(r);
   std::string text = to_text(r.plan) + "\n" + std::to_string(r.prepared) + " prepared, " + std::to_string(r.skipped) +
                      " finished before, " + std::to_string(r.failures.size()) + " quarantined";
   if (!r.failures.empty()) text += " (see " + (r.work / "quarantine.csv").string() + ")";

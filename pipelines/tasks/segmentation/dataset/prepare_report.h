@@ -31,4 +31,7 @@ void write_run_file(const PrepareOptions& options, const PrepareReport& report);
 /// Returns the path of the data set for run.json, as the operator gave it: a text, or images and labels.
 nlohmann::ordered_json source_of(const PrepareOptions& options);
 
+/// Returns why no case could be prepared.
+std::string no_case_text(const PrepareOptions& options, const std::vector<CaseFailure>& failures);
+
 }  // namespace voxshard

@@ -6,6 +6,7 @@
 #include "io/files/content_hash.h"
 #include "io/volume/archive.h"
 #include "libcore/base/coded_text.h"
+#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -31,14 +32,19 @@ Json choices_of(const Case& item, const VolumeFormats& formats) {
 
 }  // namespace
 
-std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& formats) {
+std::vector<CaseFailure> source_warnings(const Case& item, bool resamples_channels, const VolumeFormats& formats) {
   std::vector<CaseFailure> warnings;
   std::vector<fs::path> volumes = item.images;
   if (item.label) volumes.push_back(*item.label);
-  for (const fs::path& volume : volumes) {
-    const std::string what = item.label && volume == *item.label ? "label map" : "image";
+  std::optional<VolumeInfo> first;
+  for (std::size_t i = 0; i < volumes.size(); ++i) {
+    const fs::path& volume = volumes[i];
+    const bool is_channel = i > 0 && i < item.images.size();
+    const std::string what = i < item.images.size() ? "image" : "label map";
     const auto unreadable = failure_of(item.id, {ErrorKind::kInput, ErrorKind::kNoCase}, [&] {
-      const VolumeInfo info = read_volume_info(volume, formats);
+      const VolumeInfo info =
+          is_channel ? channel_info(item, i, *first, resamples_channels, formats) : read_volume_info(volume, formats);
+      if (i == 0) first = info;
       for (const CodedText& one : coded_texts(info.warning))
         warnings.push_back({item.id, one.code, shown_file(item, volume, what) + ": " + one.text});
     });
@@ -94,6 +100,7 @@ Json request_of_ours(const PrepareOptions& options, const Dataset& dataset, cons
                   {"ignore_label", dataset.ignore_label ? Json(*dataset.ignore_label) : Json(nullptr)},
                   {"cases", cases}};
   if (options.irregular != IrregularSlices::kReject) request["irregular_slices"] = "resample";
+  if (options.resamples_channels) request["channel_grids"] = "resample";
   return request;
 }
 
@@ -134,6 +141,13 @@ std::set<std::string> part_names(const Dataset& dataset) {
   std::set<std::string> names = {kPlansPart, kFingerprintPart, kDatasetPart};
   for (const Case& item : dataset.training) names.insert(case_part(item.id));
   return names;
+}
+
+std::vector<std::string> parts_in_order(const std::vector<Case>& cases) {
+  std::vector<std::string> parts = {kFingerprintPart, kPlansPart};
+  for (const Case& item : cases) parts.push_back(case_part(item.id));
+  parts.push_back(kDatasetPart);
+  return parts;
 }
 
 }  // namespace voxshard

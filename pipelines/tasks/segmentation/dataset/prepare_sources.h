@@ -22,7 +22,7 @@ namespace voxshard {
 nlohmann::ordered_json source_hashes(const Case& item, const VolumeFormats& formats);
 
 /// Returns warnings about the volumes of a case, from their headers: W_FORMS; none for volumes that cannot be read.
-std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& formats);
+std::vector<CaseFailure> source_warnings(const Case& item, bool resamples_channels, const VolumeFormats& formats);
 
 /// Adds notes, each of which begins with its code, to the warnings about a case.
 void add_warnings(const std::string& id, const std::vector<std::string>& notes, std::vector<CaseFailure>& warnings);
@@ -40,5 +40,7 @@ std::vector<std::filesystem::path> inputs_of(const Dataset& dataset);
 std::string options_hash(const PreparePlan& plan, const PrepareOptions& options);
 /// Returns the names of all parts of the work folder: plan, fingerprint, cases, list of cases.
 std::set<std::string> part_names(const Dataset& dataset);
+/// Returns those of a complete folder in the order in which they are made.
+std::vector<std::string> parts_in_order(const std::vector<Case>& cases);
 
 }  // namespace voxshard

@@ -16,18 +16,26 @@ std::string size_text(const Geometry& g) { return joined_text(g.size.data(), 3);
 /// Returns the error of a label map with other labels than the classes and the ignored one.
 std::optional<Error> unknown_classes(const Volume& label, int classes, std::optional<int> ignored,
                                      const std::string& file) {
-  const auto* v = label.voxels.as<std::int32_t>();
-  const std::int64_t n = label.voxels.count();
-  const std::int32_t kept = ignored.value_or(0);
-  const auto is_unknown = [&](std::int32_t label) { return (label < 0 || label >= classes) && label != kept; };
+  const int kept = ignored.value_or(0);
+  const auto is_unknown = [&](int value) { return (value < 0 || value >= classes) && value != kept; };
   std::int64_t wrong = 0;
-  for (std::int64_t i = 0; i < n; ++i) wrong += is_unknown(v[i]);
+  int first = 0;
+  with_labels(label.voxels, [&](const auto* v) {
+    const std::int64_t n = label.voxels.count();
+    for (std::int64_t i = 0; i < n; ++i) wrong += is_unknown(v[i]);
+    if (wrong > 0) first = *std::find_if(v, v + n, is_unknown);
+  });
   if (wrong == 0) return std::nullopt;
-  const std::int32_t first = *std::find_if(v, v + n, is_unknown);
   return Error(ErrorKind::kInput, "E_LABELS",
                "[" + file + "] " + std::to_string(wrong) + " voxels have a label outside the classes 0 to " +
                    std::to_string(classes - 1) + " of the data set, the first is " + std::to_string(first) +
                    "; correct the label map or add the class");
+}
+
+/// Reads the label map of a case, as u8 where its file and the classes allow it.
+CaseLabel read_label_of(const Case& item, const Geometry& image, bool bytes, const VolumeFormats& formats) {
+  if (bytes && item.label) return {read_small_label(*item.label, formats), {}};
+  return read_case_label(item, image, formats);
 }
 
 }  // namespace
@@ -57,25 +65,19 @@ void require_same_channels(const Geometry& first, const Geometry& channel, const
                     "): its voxels would meet those of another place; resample it on the first one's grid");
 }
 
-Volume read_source_channel(const Case& item, std::size_t channel, const Geometry& grid, const VolumeFormats& formats) {
-  Volume image = read_image(item.images.at(channel), formats);
-  require_same_channels(grid, image.geometry,
-                        shown_file(item, item.images.at(channel), "channel " + std::to_string(channel)));
-  return image;
-}
-
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats, std::optional<int> ignored) {
   if (item.images.empty()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the image is missing");
   if (!item.has_label()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");
   const std::string file = shown_file(item, item.label.value_or(""), "label map");
   SourceCase source;
   if (!item.label) source.image = read_image(item.images[0], formats);  // structures are drawn on its grid
-  CaseLabel label = read_case_label(item, source.image.geometry, formats);
+  const bool bytes = fit_bytes(classes, ignored);
+  CaseLabel label = read_label_of(item, source.image.geometry, bytes, formats);
   source.label = std::move(label.volume), source.notes = std::move(label.notes);
   const std::optional<Error> unknown = unknown_classes(source.label, classes, ignored, file);
   if (unknown)
     source.label.voxels = {};
-  else if (fit_bytes(classes, ignored))
+  else if (bytes)
     source.label.voxels = labels_as_bytes(std::move(source.label.voxels));
   if (item.label) source.image = read_image(item.images[0], formats);
   require_same_grid(source.image.geometry, source.label.geometry, file);

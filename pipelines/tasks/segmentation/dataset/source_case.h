@@ -29,12 +29,6 @@ struct SourceCase {
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats(),
                             std::optional<int> ignored = std::nullopt);
 
-/// Reads one of the channels of a case. Errors: as read_image; kInput E_SHAPE, E_GEOMETRY when it is not on the grid of
-/// the first.
-///   grid  of the first channel
-Volume read_source_channel(const Case& item, std::size_t channel, const Geometry& grid,
-                           const VolumeFormats& formats = volume_formats());
-
 /// Throws kInput, E_SHAPE or E_GEOMETRY, when a channel is not on the grid of the first channel.
 void require_same_channels(const Geometry& first, const Geometry& channel, const std::string& what);
 

@@ -19,6 +19,7 @@
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
+#include "pipelines/tasks/segmentation/scores/evaluated_set.h"
 #include "pipelines/tasks/segmentation/scores/label_means.h"
 #include "pipelines/tasks/segmentation/scores/label_outputs.h"
 #include "pipelines/tasks/segmentation/scores/label_pairs.h"
@@ -111,13 +112,7 @@ const Case kNamed{.id = {}, .images = {}, .label = {}};
 EvaluatedCase evaluate_case(const LabelPair& pair, ScoredLabels labels,
                             const std::vector<ThresholdInterval>& thresholds, const ScoringRules& rules,
                             const VolumeFormats& formats) {
-  if (!pair.doubled.empty())
-    throw Error(ErrorKind::kInput, "E_DUPLICATE",
-                "[" + pair.id + "] " + pair.doubled + " have the same name but for the ending; move one of them away");
-  if (pair.prediction.empty())
-    throw Error(ErrorKind::kInput, "E_MISSING",
-                "[" + pair.id + "] there is no prediction for " + pair.shown_reference() +
-                    "; run `voxshard predict` on its image");
+  require_both(pair);
   std::vector<std::string> notes;
   const Volume reference = read_reference(pair, formats, notes), prediction = read_label(pair.prediction, formats);
   require_same_grid(reference.geometry, prediction.geometry, pair.prediction.filename().string());
@@ -150,49 +145,6 @@ EvaluatedCase evaluate_case(const LabelPair& pair, ScoredLabels labels,
   return result;
 }
 
-/// Where the cases of an evaluation come from: pairs, and what is known of their classes.
-struct EvaluatedSet {
-  std::optional<Dataset> dataset;
-  std::vector<LabelPair> pairs;
-};
-
-/// Reads a tree of studies under the ids of the predictions.
-EvaluatedSet read_studies_of(const EvaluateLabelsOptions& options, const VolumeFormats& formats,
-                             const RunContext& context) {
-  if (!options.dataset.empty() || options.threshold_baseline)
-    throw Error(ErrorKind::kUsage,
-                "[evaluate] {classes} is for references in a tree of DICOM studies, which has its own classes and no "
-                "training cases: leave out {dataset} and {baseline}");
-  if (std::error_code error; !fs::exists(options.predictions / kCaseNamesFile, error))
-    throw input_error(options.predictions,
-                      std::string("has no ") + kCaseNamesFile + ", which says of which series each label map is",
-                      "put the one back that predict wrote beside them", "E_MISSING");
-  SourceDataset studies = read_studies({.folder = options.references, .classes = options.classes}, options.predictions,
-                                       formats, context.progress());
-  EvaluatedSet set{.dataset = std::move(studies.dataset), .pairs = {}};
-  set.pairs = study_pairs({options.predictions, {}, formats, options.further}, *set.dataset, context.progress());
-  return set;
-}
-
-/// True for a folder of DICOM files with segmentations or structure sets, and without a volume file of its own.
-bool is_tree_of_labels(const fs::path& folder, const VolumeFormats& formats) {
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (volume_id(it->path(), formats)) return false;
-  return !error && holds_structures(folder);
-}
-
-EvaluatedSet read_evaluated(const EvaluateLabelsOptions& options, const VolumeFormats& formats,
-                            const RunContext& context) {
-  if (!options.classes.empty() || is_tree_of_labels(options.references, formats))
-    return read_studies_of(options, formats, context);
-  EvaluatedSet set;
-  if (!options.dataset.empty()) set.dataset = read_any_dataset(options.dataset);
-  set.pairs = label_pairs({options.predictions, options.references, formats, options.further},
-                          set.dataset ? &*set.dataset : nullptr, context.progress());
-  return set;
-}
-
 }  // namespace
 
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context) {
@@ -208,7 +160,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   std::vector<FolderLock> reading;
   if (fs::is_directory(options.predictions)) reading.push_back(FolderLock::reading(options.predictions));
   for (const fs::path& further : options.further) reading.push_back(FolderLock::reading(further));
-  EvaluatedSet evaluated = read_evaluated(options, options.formats, context);
+  EvaluatedSet evaluated = read_evaluated(options, context);
   const std::optional<Dataset>& dataset = evaluated.dataset;
   std::vector<LabelPair>& pairs = evaluated.pairs;
   if (dataset && dataset->channels.size() > 1 && (options.threshold_baseline || !options.png.empty()))
@@ -217,11 +169,6 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   if (options.threshold_baseline && !dataset->regions.empty())
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} threshold is of classes, and " + options.dataset.string() +
                                        " is scored by its regions; leave {baseline} out");
-  const std::set<std::string> unasked(options.seen.left_out.begin(), options.seen.left_out.end());
-  std::erase_if(pairs, [&](const LabelPair& pair) { return unasked.contains(pair.id); });
-  if (pairs.empty())
-    throw Error(ErrorKind::kNoCase,
-                "[evaluate] none of the references was predicted: the run was trained on all of them");
   MemoryGate gate(options.formats.limits.memory_bytes);
   const int classes =
       dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, context, gate);

@@ -119,6 +119,16 @@ std::vector<LabelPair> study_pairs(const LabelFolders& folders, const Dataset& s
   return pairs;
 }
 
+void require_both(const LabelPair& pair) {
+  if (!pair.doubled.empty())
+    throw Error(ErrorKind::kInput, "E_DUPLICATE",
+                "[" + pair.id + "] " + pair.doubled + " have the same name but for the ending; move one of them away");
+  if (pair.prediction.empty())
+    throw Error(ErrorKind::kInput, "E_MISSING",
+                "[" + pair.id + "] there is no prediction for " + pair.shown_reference() +
+                    "; run `voxshard predict` on its image");
+}
+
 Volume read_reference(const LabelPair& pair, const VolumeFormats& formats, std::vector<std::string>& notes) {
   if (!pair.drawn) return read_label(pair.reference, formats);
   CaseLabel label = read_case_label(*pair.drawn, grid_of_image(pair.image, formats), formats);

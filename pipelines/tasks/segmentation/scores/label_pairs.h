@@ -46,6 +46,9 @@ std::vector<LabelPair> label_pairs(const LabelFolders& folders, const Dataset* d
 ///   folders  of the predictions; `references` does not count
 std::vector<LabelPair> study_pairs(const LabelFolders& folders, const Dataset& studies, Progress& progress);
 
+/// Throws kInput, E_DUPLICATE or E_MISSING, for a case that has not one file on each side.
+void require_both(const LabelPair& pair);
+
 /// Reads the label map of the reference. Errors: as read_label and read_case_label.
 ///   notes  gets what is to be said about structures that were drawn
 Volume read_reference(const LabelPair& pair, const VolumeFormats& formats, std::vector<std::string>& notes);

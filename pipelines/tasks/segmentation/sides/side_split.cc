@@ -92,9 +92,8 @@ void SideSplit::split(const TensorView& labels, const TensorView& to) const {
 
 void split_sides(const SideRule& rule, const Volume& labels) {
   if (rule.empty()) return;
-  SideSplit split(rule, labels.geometry);
-  split.see(labels.voxels.view());
-  split.split(labels.voxels.view(), labels.voxels.view());
+  SidesStep step(rule, labels.geometry);
+  rewrite_slabs(LabelSlabs::of(labels.voxels), {&step});
 }
 
 }  // namespace voxshard

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
+#include "pipelines/engine/label_slabs.h"
 #include "pipelines/tasks/segmentation/sides/side_rule.h"
 
 namespace voxshard {
@@ -47,6 +48,18 @@ class SideSplit {
   JoinedClasses joined_;
   Geometry grid_;
   std::vector<Sums> sums_;  // by class of the model
+};
+
+/// The split as a step over the slabs of a label map, i32.
+class SidesStep : public SlabStep {
+ public:
+  SidesStep(const SideRule& rule, const Geometry& grid) : split_(rule, grid) {}
+
+  void see(const TensorView& slab) override { split_.see(slab); }
+  void rewrite(const TensorView& slab) override { split_.split(slab, slab); }
+
+ private:
+  SideSplit split_;
 };
 
 /// Splits a whole label map in place; without a rule it stays as it is.

@@ -6,6 +6,7 @@
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/commands/run_info.h"
 #include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/classification/predict_classes.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 #include "tests/pipelines/tasks/classification/film_scene.h"
@@ -46,6 +47,22 @@ TEST(PredictClasses, WhatIsPredictedIsScored) {
   const TaskReport scores = run_evaluate(o, scene.progress);
   EXPECT_EQ(scores.json.at("accuracy"), 1.0);
   EXPECT_FALSE(scores.partial);
+}
+
+TEST(PredictClasses, ItemsInFoldersAreNumberedOrCalledByTheirPaths) {
+  TrainedScene scene("classes_recursive");
+  PredictOptions o = scene.predict("data/test");
+  o.recursive = true;
+  const PredictReport report = run_predict(o, scene.progress);
+  ClassPredictions found = read_class_predictions(o.output);
+  ASSERT_EQ(found.rows.size(), 6u) << "the folders are no classes here";
+  for (const ClassPrediction& row : found.rows) EXPECT_TRUE(row.file.starts_with("case_000")) << row.file;
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")), testing::Not(HasSubstr("bright/0.png")));
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.case_paths.json")), HasSubstr("\"name\": \"bright/0.png\""));
+  o.output = scene.path("named.json"), o.task.of<ClassPredictionOptions>().keep_names = true;
+  run_predict(o, scene.progress);
+  found = read_class_predictions(o.output);
+  EXPECT_EQ(found.rows.at(0).file, "bright/0.png");
 }
 
 TEST(PredictClasses, ACutAndOtherThreadsPredictTheSame) {

@@ -67,6 +67,18 @@ TEST_F(PredictClips, AChangeOfClassIsAChangeOfInterval) {
   EXPECT_GT(scores.json.at("items"), 0) << "clips inside of the intervals";
 }
 
+TEST_F(PredictClips, FilmsInFoldersAreNumbered) {
+  scene_.film("in/MEIER/film.mkv", {{16, kDark}});
+  scene_.film("in/HUBER/film.mkv", {{16, kBright}});
+  PredictOptions o = options(scene_.path("in"));
+  o.recursive = true;
+  const PredictReport report = predict(o);
+  EXPECT_EQ(report.cases.size(), 2u);
+  EXPECT_THAT(scene_.found().rows.at(0).file, "case_0001");
+  EXPECT_THAT(Scene::bytes_of(scene_.path("found.json")), testing::Not(HasSubstr("MEIER")));
+  EXPECT_THAT(Scene::bytes_of(scene_.path("found.case_paths.json")), HasSubstr("HUBER/film.mkv"));
+}
+
 TEST_F(PredictClips, AListIsPredictedWhateverItsIntervalsHold) {
   scene_.film("a.mkv", {{24, kDark}}), scene_.film("b.mkv", {{24, kBright}});
   scene_.write("short.csv", "./a.mkv,0,0.1,dark\na.mkv,0.1,0.2,unheard of\nb.mkv,0,0.04,bright\nnone.mkv,dark\n" +
@@ -204,13 +216,13 @@ TEST_F(PredictClips, TheTimeLineIsDrawnIntoTheFilm) {
   EXPECT_EQ(report.found.at("not_drawn"), 0);
   VideoReader drawn(scene_.path("seen.mp4")), plain(film);
   ASSERT_EQ(drawn.index().size(), 48);
-  EXPECT_EQ(drawn.stream().height, 96);
-  EXPECT_EQ(drawn.stream().width, 128);
+  EXPECT_EQ(drawn.stream().height, 4 * 96) << "small videos are enlarged";
+  EXPECT_EQ(drawn.stream().width, 4 * 128);
   for (const std::int64_t f : {0, 7, 47}) EXPECT_DOUBLE_EQ(drawn.index().seconds(f), plain.index().seconds(f));
   VideoFrame frame;
   ASSERT_TRUE(drawn.read(12, frame));
   const auto colour = [&](std::int64_t y, std::int64_t x) {
-    const auto* p = frame.rgb.as<std::uint8_t>() + 3 * (y * 128 + x);
+    const auto* p = frame.rgb.as<std::uint8_t>() + 3 * (4 * y * 512 + 4 * x);
     return std::array<int, 3>{p[0], p[1], p[2]};
   };
   EXPECT_NE(colour(94, 10), colour(94, 110)) << "the two classes have their colours along the lower edge";

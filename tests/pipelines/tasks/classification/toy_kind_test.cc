@@ -50,12 +50,12 @@ TEST(ToyKind, IsNamedWhereNothingIsFound) {
   scene.write("flat/a.txt", "nothing");
   expect_error(ErrorKind::kInput, "a CSV of file,class, MNIST's IDX files, or a toy list",
                [&] { read_class_sets({.data = scene.path("flat"), .reading = {.kinds = test::with_toy_kind()}}); });
-  expect_error(
-      ErrorKind::kInput,
-      "expected a folder per class with DICOM series, the same in train and val or test, a folder per class with "
-      "pictures, volumes or videos, the same in train and val or test, a CSV of file,class, or MNIST's IDX "
-      "files",
-      [&] { read_class_sets({.data = scene.path("flat")}); });
+  expect_error(ErrorKind::kInput,
+               "expected a folder per class with DICOM series or archives of them, the same in train and val or test, "
+               "a folder per class with "
+               "pictures, volumes or videos, the same in train and val or test, a CSV of file,class, or MNIST's IDX "
+               "files",
+               [&] { read_class_sets({.data = scene.path("flat")}); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "io/boxes/coco.h"
 #include "io/boxes/mot.h"
+#include "io/video/video_copy.h"
 #include "io/video/video_reader.h"
 #include "io/video/video_writer.h"
 #include "tests/io/video/video_scene.h"
@@ -126,8 +127,8 @@ TEST_F(PredictVideo, TheAnnotatedVideoHasTheSameTimestamps) {
   EXPECT_EQ(run(o).not_drawn, 0);
   VideoReader drawn(file("seen.mp4"));
   ASSERT_EQ(drawn.index().size(), 5);
-  EXPECT_EQ(drawn.stream().width, kWidth);
-  EXPECT_EQ(drawn.stream().height, kHeight);
+  EXPECT_EQ(drawn.stream().width, enlargement(kHeight, kWidth) * kWidth) << "small videos are enlarged";
+  EXPECT_EQ(drawn.stream().height, enlargement(kHeight, kWidth) * kHeight);
   for (std::int64_t i = 0; i < 5; ++i)
     EXPECT_DOUBLE_EQ(drawn.index().seconds(i), static_cast<double>(ticks_of(i + 1)) / 25) << i;
 }

@@ -49,6 +49,37 @@ TEST(PredictDetections, AreCocoResultsInsideOfTheImagesOfTheFile) {
   EXPECT_EQ(read_rgb(drawn / "p6.png").shape(), (Shape{40, 96, 3}));
 }
 
+TEST(PredictDetections, PicturesInFoldersAreNumberedAndNoFolderIsNamed) {
+  DetectorScene scene("detect_recursive");
+  namespace fs = std::filesystem;
+  for (const char* folder : {"in/MEIER", "in/HUBER/2024"}) {
+    fs::create_directories(scene.path(folder));
+    fs::copy_file(scene.image(0), scene.path(folder) / "p.png");
+  }
+  fs::copy_file(scene.image(6), scene.path("in/HUBER/SCHULZ.png"));
+  std::ofstream(scene.path("in/HUBER/KRANK.png")) << "no picture";
+  std::ofstream(scene.path("in/notes.txt")) << "foreign";
+  PredictOptions o = scene.predict();
+  o.input = scene.path("in"), o.recursive = true;
+  prediction_settings(o).draw = scene.path("drawn");
+  const PredictReport report = run_predict(o, scene.progress);
+  EXPECT_EQ(report.cases.size(), 3u);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.foreign.files.size(), 1u);
+  std::string said = to_json(report).dump() + report.text + Scene::bytes_of(o.output) +
+                     Scene::bytes_of(scene.path("found.quarantine.csv"));
+  for (const std::string& line : scene.progress.lines) said += line;
+  for (const char* name : {"MEIER", "HUBER", "KRANK", "SCHULZ"})
+    EXPECT_THAT(said, testing::Not(testing::HasSubstr(name)));
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.case_paths.json")), testing::HasSubstr("\"name\": \"MEIER/p.png\""));
+  EXPECT_TRUE(fs::exists(scene.path("drawn/" + report.cases[0].id + ".png")));
+  o.output = scene.path("named.json"), prediction_settings(o).keep_names = true;
+  prediction_settings(o).draw.clear();
+  run_predict(o, scene.progress);
+  EXPECT_THAT(Scene::bytes_of(o.output), testing::HasSubstr("\"file_name\": \"HUBER/2024/p.png\""));
+  EXPECT_FALSE(fs::exists(scene.path("named.case_paths.json")));
+}
+
 TEST(PredictDetections, APartitionFindsTheSame) {
   DetectorScene scene("detect_cut");
   PredictOptions whole = scene.predict(), cut = scene.predict("cut.json");

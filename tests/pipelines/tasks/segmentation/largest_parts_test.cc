@@ -17,7 +17,7 @@ TEST(LargestParts, NamesChooseClasses) {
     Tensor labels(DType::kI32, {1, 1, 10});
     const int values[] = {1, 1, 0, 1, 0, 2, 0, 2, 2, 0};
     std::copy_n(values, 10, labels.as<std::int32_t>());
-    LargestParts(largest, classes).keep(labels, 0);
+    LargestParts(largest, classes).keep(LabelSlabs::of(labels), 0);
     return std::vector<int>(labels.as<std::int32_t>(), labels.as<std::int32_t>() + 10);
   };
   EXPECT_EQ(kept("none"), (std::vector{1, 1, 0, 1, 0, 2, 0, 2, 2, 0}));

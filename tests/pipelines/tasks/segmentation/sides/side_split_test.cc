@@ -102,6 +102,16 @@ TEST(SideSplit, FollowsThePatientWhateverTheAxesOfTheArray) {
     expect_split_as(patient(turned_by(degrees), 103, {80, 70, 40}), "turned by " + std::to_string(degrees));
 }
 
+TEST(SideSplit, SlabsOfAnyThicknessGiveTheBitsOfTheWhole) {
+  const Volume truth = patient(turned_by(20), 100, {50, 30, 17});
+  for (const std::int64_t planes : {1, 2, 5, 17}) {
+    const Volume cut = with_joined(truth);
+    SidesStep step(rule_by_middle(), cut.geometry);
+    rewrite_slabs(LabelSlabs::of(cut.voxels, planes), {&step});
+    EXPECT_TRUE(compare(cut.voxels.view(), truth.voxels.view()).bit_equal) << planes;
+  }
+}
+
 TEST(SideSplit, OneSideInViewIsNotTakenForBoth) {
   for (const double middle_mm : {150.0, 55.0}) {  // the other side is cut off
     const Volume truth = patient(turned_by(0), middle_mm, {54, 40, 40});
