@@ -90,10 +90,10 @@ std::string thinning_text(const Sheet& sheet) {
 
 SheetBudget sheet_budget(std::size_t cases, std::size_t classes) {
   // Bytes of a case and a class in the table, in the table of the case and in the data; of the page without cases.
-  constexpr std::size_t kMostListed = 2000, kNumberBytes = 400, kPageBytes = std::size_t{256} << 10;
+  constexpr std::size_t kMostListed = 2000, kNumberBytes = 300, kPageBytes = std::size_t{256} << 10;
   SheetBudget budget;
   const std::size_t case_bytes = kNumberBytes * (classes + 2), room = kMostPageBytes - kPageBytes;
-  budget.listed = std::min({cases, kMostListed, room / case_bytes});
+  budget.listed = std::min({cases, kMostListed, room / 4 * 3 / case_bytes});  // a quarter is for slices
   const std::size_t left = room - budget.listed * case_bytes;
   for (const SheetLimits& limits : kSteps) {
     budget.limits = limits;

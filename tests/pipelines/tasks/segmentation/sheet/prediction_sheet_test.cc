@@ -117,7 +117,9 @@ TEST(SheetBudget, WhatIsShownFitsIntoAPage) {
       EXPECT_LE(budget.listed, cases);
       EXPECT_GT(budget.sliced, 0u) << cases << " cases of " << classes << " classes";
       EXPECT_LE(budget.sliced * static_cast<std::size_t>(most_bytes(budget.limits)), kMostPageBytes);
-      EXPECT_TRUE(budget.listed == cases || cases > 2000 || classes == 1000);
+      if (cases <= 300 && classes <= 120) {
+        EXPECT_EQ(budget.listed, cases);
+      }
     }
   EXPECT_FALSE(sheet_budget(5, 4).thinned());
   EXPECT_TRUE(sheet_budget(50, 4).thinned());
@@ -175,7 +177,7 @@ TEST(PredictionSheet, WorksWithoutImagesAndWithThoseThatTheFolderLeadsTo) {
                                   {"case_1", {.name = "Roe^John", .files = {scene.path("gone.nii")}}}});
   const json report = scene.report();
   EXPECT_EQ(report.at("with_image"), 1);
-  EXPECT_EQ(scene.data().at("cases").at(1).at("image"), "E_MISSING") << "it costs itself";
+  EXPECT_EQ(scene.data().at("cases").at(1).at("image"), "E_READ") << "it costs itself";
   EXPECT_THAT(Scene::bytes_of(scene.page()), Not(HasSubstr("Doe")));
   EXPECT_THAT(Scene::bytes_of(scene.page()), Not(HasSubstr("gone")));
   EXPECT_EQ(scene.report(scene.image(1)).at("with_image"), 2) << "an image that is given wins";
