@@ -110,20 +110,25 @@ TEST(SheetCase, PlanesLieBetweenTheFirstAndTheLastLabelledOne) {
 }
 
 TEST(SheetBudget, WhatIsShownFitsIntoAPage) {
-  for (const std::size_t cases : {1u, 5u, 6u, 50u, 300u, 700u, 10000u})
-    for (const std::size_t classes : {2u, 120u, 1000u}) {
-      const SheetBudget budget = sheet_budget(cases, classes);
-      EXPECT_LE(budget.sliced, budget.listed);
-      EXPECT_LE(budget.listed, cases);
-      EXPECT_GT(budget.sliced, 0u) << cases << " cases of " << classes << " classes";
-      EXPECT_LE(budget.sliced * static_cast<std::size_t>(most_bytes(budget.limits)), kMostPageBytes);
-      if (cases <= 300 && classes <= 120) {
-        EXPECT_EQ(budget.listed, cases);
+  for (const Shape& size : {Shape{512, 512, 512}, Shape{20, 600, 60}, Shape{1, 1, 1}})
+    for (const std::size_t cases : {1u, 5u, 6u, 50u, 300u, 700u, 10000u})
+      for (const std::size_t classes : {2u, 120u, 1000u}) {
+        const SheetBudget budget = sheet_budget(std::vector<Shape>(cases, size), classes);
+        EXPECT_LE(budget.sliced, budget.listed);
+        EXPECT_LE(budget.listed, cases);
+        EXPECT_GT(budget.sliced, 0u) << cases << " cases of " << classes << " classes";
+        EXPECT_LE(budget.sliced * static_cast<std::size_t>(most_bytes(budget.limits, size)), kMostPageBytes);
+        if (cases <= 300 && classes <= 120) {
+          EXPECT_EQ(budget.listed, cases);
+        }
       }
-    }
-  EXPECT_FALSE(sheet_budget(5, 4).thinned());
-  EXPECT_TRUE(sheet_budget(50, 4).thinned());
-  EXPECT_EQ(sheet_budget(300, 4).sliced, 300u);
+  const auto of = [](std::size_t cases, std::int64_t side) {
+    return sheet_budget(std::vector<Shape>(cases, Shape{side, side, side}), 4);
+  };
+  EXPECT_FALSE(of(5, 300).thinned());
+  EXPECT_TRUE(of(50, 300).thinned());
+  EXPECT_FALSE(of(30, 40).thinned()) << "small volumes take little room";
+  EXPECT_EQ(of(300, 300).sliced, 300u);
 }
 
 TEST(SheetBudget, ACaseIsNoLargerThanItsLimit) {
@@ -142,7 +147,7 @@ TEST(SheetBudget, ACaseIsNoLargerThanItsLimit) {
     const auto one =
         sheet_case({.id = "a", .labels = folder.path() / "label.nii", .image = folder.path() / "image.nii"},
                    {"background"}, limits, volume_formats());
-    EXPECT_LE(std::ssize(one.dump()), most_bytes(limits));
+    EXPECT_LE(std::ssize(one.dump()), most_bytes(limits, label.voxels.shape()));
     EXPECT_LE(one.at("planes").at(0).at("rows"), limits.side);
   }
 }
