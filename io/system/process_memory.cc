@@ -39,6 +39,12 @@ std::int64_t peak_resident_bytes() {
   return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
+PageFaults page_faults() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return {.given = usage.ru_minflt, .read = usage.ru_majflt};
+}
+
 void return_freed_memory() {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);  // fixed: by default it grows to the largest freed block
   ::mallopt(M_TRIM_THRESHOLD, 1 << 20);

@@ -14,6 +14,12 @@ std::int64_t resident_bytes();
 /// program).
 std::int64_t peak_resident_bytes();
 
+/// Pages that the system gave to this process so far: without reading, as for fresh memory, and from a disk.
+struct PageFaults {
+  std::int64_t given = 0, read = 0;
+};
+PageFaults page_faults();
+
 /// Makes glibc return blocks of 1 MiB and more to the system as soon as they are freed, and makes all threads share two
 /// heaps for the rest. By default glibc keeps freed blocks of up to 32 MiB, in as many heaps as there are threads, so
 /// that the memory of one case is still resident during the next. To be called at the start of a program.

@@ -26,8 +26,8 @@ mat44 ras_matrix(const Geometry& g, bool scaled) {
   for (int r = 0; r < 3; ++r) {
     const double sign = r < 2 ? -1 : 1;  // from LPS
     for (int a = 0; a < 3; ++a)
-      m.m[r][a] = static_cast<float>(sign * g.direction[3 * r + a] * (scaled ? g.spacing[a] : 1));
-    m.m[r][3] = static_cast<float>(sign * g.origin[r]);
+      m.m[r][a] = static_cast<float>(sign * g.direction[3 * r + a] * (scaled ? g.spacing[a] : 1) + 0.0);  // no -0
+    m.m[r][3] = static_cast<float>(sign * g.origin[r] + 0.0);
   }
   m.m[3][3] = 1;
   return m;
@@ -44,12 +44,10 @@ nifti_1_header header_of(const Geometry& g, DiskType type) {
   image.dx = image.pixdim[1] = static_cast<float>(g.spacing[0]);
   image.dy = image.pixdim[2] = static_cast<float>(g.spacing[1]);
   image.dz = image.pixdim[3] = static_cast<float>(g.spacing[2]);
-  image.dt = image.du = image.dv = image.dw = 1;
-  for (int a = 4; a < 8; ++a) image.pixdim[a] = 1;
   image.datatype = datatype_of(type);
   nifti_datatype_sizes(image.datatype, &image.nbyper, &image.swapsize);
   image.scl_slope = 1;
-  image.xyz_units = NIFTI_UNITS_MM, image.time_units = NIFTI_UNITS_SEC;
+  image.xyz_units = NIFTI_UNITS_MM;
   image.nifti_type = NIFTI_FTYPE_NIFTI1_1;
   image.iname_offset = kHeaderBytes;
   image.qform_code = image.sform_code = NIFTI_XFORM_SCANNER_ANAT;

@@ -50,6 +50,8 @@ Tensor resize_linear(Tensor from, const Shape& shape) {
   const Shape n = from.shape(), m = shape;
   const AxisPlaces zs(n[0], m[0]), ys(n[1], m[1]), xs(n[2], m[2]);
   std::vector<double> row(static_cast<std::size_t>(n[2]));  // between the four rows around a sample
+  const std::int64_t *x_low = xs.low.data(), *x_high = xs.high.data();
+  const double* x_weight = xs.weight.data();
   const float* voxels = from.as<float>();
   float* out = to.as<float>();
   for (std::size_t z = 0; z < zs.low.size(); ++z) {
@@ -64,11 +66,12 @@ Tensor resize_linear(Tensor from, const Shape& shape) {
         const double above = (1 - v) * static_cast<double>(c[x]) + v * static_cast<double>(d[x]);
         row[x] = (1 - w) * below + w * above;
       }
-      for (std::size_t x = 0; x < xs.low.size(); ++x) {
-        const double u = xs.weight[x];
-        *out++ = static_cast<float>((1 - u) * row[static_cast<std::size_t>(xs.low[x])] +
-                                    u * row[static_cast<std::size_t>(xs.high[x])]);
+      const double* between = row.data();
+      for (std::int64_t x = 0; x < m[2]; ++x) {
+        const double u = x_weight[x];
+        out[x] = static_cast<float>((1 - u) * between[x_low[x]] + u * between[x_high[x]]);
       }
+      out += m[2];
     }
   }
   return to;

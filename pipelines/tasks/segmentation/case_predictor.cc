@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "io/datasets/hidden_paths.h"
+#include "libcore/base/stopwatch.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
@@ -108,13 +109,17 @@ ProcessPlan CasePredictor::plan_that_fits(const Case& item) const {
 
 /// Reads and prepares the channels of a case. Each volume is released when the next one is made: the memory plan counts
 /// on that.
-CasePredictor::PreparedCase CasePredictor::prepared_case(const Case& item, const PreparePlan& plan, bool says) const {
+CasePredictor::PreparedCase CasePredictor::prepared_case(const Case& item, const PreparePlan& plan, bool says) {
   PreparedCase found;
+  const Stopwatch all;
+  const double read_before = times.reading;
   const auto read = [&](std::size_t c) {
+    const Stopwatch watch;
     Volume volume = c == 0 ? read_image(item.images[c], formats_)
                            : read_channel(item, c, found.original, plan.resamples_channels, formats_);
     throw_if_stopped(b_.progress);
     if (c == 0) found.original = volume.geometry;
+    times.reading += watch.seconds();
     return volume;
   };
   const auto nonzero = nonzero_of_channels(plan, read);
@@ -126,6 +131,7 @@ CasePredictor::PreparedCase CasePredictor::prepared_case(const Case& item, const
     found.grid = prepared.image.geometry, found.crop = prepared.crop;
     found.channels.push_back(std::move(prepared.image.voxels));
   }
+  times.preparing += all.seconds() - (times.reading - read_before);
   return found;
 }
 
@@ -153,11 +159,13 @@ PredictedVolume CasePredictor::predicted(const Case& item) {
     VolumeVoxels image = voxels_of(prepared.channels, air_values(own.plan));
     image.done = [&] { prepared.channels.clear(); };
     found.times += b_.run_of(model).times;
+    const Stopwatch watch;
     if (sums())
       add_probabilities(b_.session(model), image, own.multiple, b_.run_of(model).times, found.sums);
     else
       found.labels = predict_volume(b_.session(model), image, own.multiple);
     b_.session(model).release();
+    times.network += watch.seconds();
   }
   if (sums()) found.labels = likeliest_labels(found.sums);
   if (!keeps_) found.sums = {};

@@ -22,6 +22,11 @@ struct PredictedVolume {
   std::int64_t times = 0;   // models that were added, each as often as it was given
 };
 
+/// Where the time of predicted cases goes: seconds of the wall clock, over all of them.
+struct PredictionTimes {
+  double reading = 0, preparing = 0, network = 0, writing = 0;
+};
+
 class CasePredictor {
  public:
   /// `keeps_probabilities`: predicted() gives them. Errors: kCheckpoint.
@@ -41,11 +46,13 @@ class CasePredictor {
   /// for each model, which normalises it in its own way: the memory plan counts on that. Errors: kInput; as
   /// predict_volume(); Stopped.
   PredictedVolume predicted(const Case& item);
+  /// What predicted() took so far; who writes what it gives adds that.
+  PredictionTimes times;
 
  private:
   struct PreparedCase;
   /// `says`: a first channel that looks like a label map is told.
-  PreparedCase prepared_case(const Case& item, const PreparePlan& plan, bool says) const;
+  PreparedCase prepared_case(const Case& item, const PreparePlan& plan, bool says);
   void warn_of_mask(const Case& item, const Tensor& voxels) const;
   /// Returns the header of a channel as it is read; `first` keeps that of the first one.
   VolumeInfo info_of(const Case& item, std::size_t channel, std::optional<VolumeInfo>& first,

@@ -56,7 +56,7 @@ TEST(NiftiWrite, HasTheHeaderOfTheStandard) {
   EXPECT_EQ(number_at<float>(bytes, 108), 352);         // vox_offset
   EXPECT_EQ(number_at<float>(bytes, 112), 1);           // scl_slope
   EXPECT_EQ(number_at<float>(bytes, 116), 0);           // scl_inter
-  EXPECT_EQ(bytes[123], 2 + 8);                         // mm and s
+  EXPECT_EQ(bytes[123], 2);                             // mm
   EXPECT_EQ(number_at<std::int16_t>(bytes, 252), 1);    // qform_code
   EXPECT_EQ(number_at<std::int16_t>(bytes, 254), 1);    // sform_code
   EXPECT_EQ(number_at<float>(bytes, 268), 12.5F);       // qoffset_x: RAS

@@ -50,6 +50,24 @@ TEST(RunPredict, EveryLabelMapHasTheGeometryOfItsImage) {
   EXPECT_EQ(evaluate_labels(evaluate, scene.progress).cases.size(), 2u);
 }
 
+TEST(RunPredict, TheReportSaysWhereTheTimeWent) {
+  PredictScene scene("predict_stages");
+  const PredictReport report = run_predict(scene.predict(), scene.progress);
+  const auto& stages = report.found.at("stages");
+  double all = 0, cases = 0;
+  for (const char* stage : {"reading", "preparing", "network", "writing"}) {
+    EXPECT_GT(stages.at(stage), 0.0) << stage;
+    all += stages.at(stage).get<double>();
+  }
+  for (const PredictedCase& c : report.cases) cases += c.seconds;
+  EXPECT_LE(all, cases) << "the stages lie within the time of the cases";
+  EXPECT_GT(stages.at("pages_given"), 0);
+  EXPECT_THAT(report.text, testing::HasSubstr("time: reading "));
+  const PredictReport again = run_predict(scene.predict(), scene.progress);
+  ASSERT_EQ(again.kept, 3);
+  EXPECT_FALSE(again.found.contains("stages")) << "nothing was predicted";
+}
+
 TEST(RunPredict, APartitionPredictsTheSameLabels) {
   PredictScene scene("predict_partition");
   PredictOptions o = scene.predict();
