@@ -116,7 +116,7 @@ TEST(ValidationDetail, OfAClassifierNamesItsItems) {
   const std::string page = run.page();
   EXPECT_THAT(page, HasSubstr("red taken for white: 1"));
   EXPECT_THAT(page, HasSubstr("<td class=\"missed\" data-value=\"0\">0.000</td>"));
-  EXPECT_THAT(page, HasSubstr("a&lt;.png</th><td>red</td><td>white</td><td data-value=\"0.125\">0.125</td>"));
+  EXPECT_THAT(page, HasSubstr("a&lt;.png</th><td>red</td><td>white</td><td data-value=\"0.125\">0.12500</td>"));
   EXPECT_THAT(page, Not(HasSubstr("Precision over recall</h2>")));
 }
 
