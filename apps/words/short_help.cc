@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kWidth = 100, kNames = 24;
 
-/// Returns what stands before the first full stop, semicolon or colon of a help text, on one line.
+/// Returns what stands before the first full stop, semicolon or bracket of a help text, on one line.
 std::string first_clause(const std::string& help) {
   std::size_t end = help.size();
-  for (const char* mark : {". ", "; ", ": ", " ("}) end = std::min(end, help.find(mark));
+  for (const char* mark : {". ", "; ", " ("}) end = std::min(end, help.find(mark));
   std::string clause = help.substr(0, end);
   const std::size_t most = kWidth - kNames;
   if (clause.size() <= most) return clause;

@@ -8,18 +8,12 @@
 
 #include "libcore/base/spelling.h"
 #include "libcore/base/text.h"
+#include "pipelines/drawing/tile_planes.h"
 
 namespace voxshard {
 namespace {
 
 constexpr int kMostKeys = 64;
-constexpr std::size_t kMostPlanes = 9;
-
-/// One tile with the cores that own and hold the same boxes.
-struct Tile {
-  Box own, held;
-  std::vector<std::int64_t> cores;
-};
 
 bool is_cut_along_space(const Program& program, ValueId id) {
   return !program.replicated(id) && program.graph.node(id).type.shape.axes() == program.mesh().partition.axes();
@@ -49,12 +43,6 @@ std::vector<Tile> tiles_of(const Program& program, ValueId value) {
       tiles.push_back({own, held, {static_cast<std::int64_t>(core)}});
   }
   return tiles;
-}
-
-/// Returns the voxels of other cores below and above a tile along an axis; those outside of the tensor do not count.
-std::pair<std::int64_t, std::int64_t> halo(const Tile& tile, int axis, std::int64_t extent) {
-  return {tile.own.begin[axis] - std::clamp<std::int64_t>(tile.held.begin[axis], 0, extent),
-          std::clamp<std::int64_t>(tile.held.end(axis), 0, extent) - tile.own.end(axis)};
 }
 
 /// Returns the widest halo of any tile, summed over all axes and sides.
@@ -166,46 +154,6 @@ TileView view_of(const std::vector<Tile>& tiles, const Dims& level, const DrawnS
                           .held = plane_of(tile.held, rows, columns)});
   }
   return view;
-}
-
-bool meets(const Tile& tile, const SamplePlane& plane) {
-  return plane.at >= tile.own.begin[plane.fixed_axis + 1] && plane.at < tile.own.end(plane.fixed_axis + 1);
-}
-
-/// The halos of tiles, by tile and axis.
-using Halos = std::set<std::pair<std::size_t, int>>;
-
-/// Returns the halos of `halos` that are seen in a plane: those of the tiles that it meets, along its rows and columns.
-Halos seen_in(const SamplePlane& plane, const std::vector<Tile>& tiles, const Halos& halos) {
-  Halos seen;
-  for (const auto& one : halos)
-    if (one.second != plane.fixed_axis && meets(tiles[one.first], plane)) seen.insert(one);
-  return seen;
-}
-
-/// Returns the planes of a volume to draw: the middle ones, and while a halo of some tile is seen in none, the plane
-/// through the middle of a tile that shows most of them, up to kMostPlanes in all. What is left is seen in none.
-std::vector<SamplePlane> planes_of(const std::vector<Tile>& tiles, const Dims& level, Halos& left) {
-  std::vector<SamplePlane> planes;
-  for (std::size_t i = 0; i < tiles.size(); ++i)
-    for (int a = 0; a < level.axes(); ++a)
-      if (halo(tiles[i], a + 1, level[a]) != std::pair<std::int64_t, std::int64_t>{0, 0}) left.insert({i, a});
-  const auto add = [&](const SamplePlane& plane) {
-    for (const auto& one : seen_in(plane, tiles, left)) left.erase(one);
-    planes.push_back(plane);
-  };
-  for (int fixed = 0; fixed < 3; ++fixed) add({fixed, level[fixed] / 2});
-  while (!left.empty() && planes.size() < kMostPlanes) {
-    SamplePlane best;
-    std::size_t most = 0;
-    for (int fixed = 0; fixed < 3; ++fixed)
-      for (const Tile& tile : tiles) {
-        const SamplePlane plane{fixed, tile.own.begin[fixed + 1] + tile.own.extent[fixed + 1] / 2};
-        if (const std::size_t seen = seen_in(plane, tiles, left).size(); seen > most) best = plane, most = seen;
-      }
-    add(best);
-  }
-  return planes;
 }
 
 std::string range_text(const Box& box) {
@@ -326,11 +274,10 @@ TileSheet tile_sheet(const Program& program, ValueId value, const DrawnSample& s
   if (level.axes() == 2) {
     sheet.views.push_back(view_of(tiles, level, sample, padded, {.fixed_axis = -1, .at = 0}));
   } else {
-    Halos left;
-    for (const SamplePlane& plane : planes_of(tiles, level, left))
-      sheet.views.push_back(view_of(tiles, level, sample, padded, plane));
-    if (!left.empty())
-      sheet.lines.push_back("of the halos " + std::to_string(left.size()) + " are seen in no plane that is drawn");
+    const HaloPlanes drawn = planes_of(tiles, level);
+    for (const SamplePlane& plane : drawn.planes) sheet.views.push_back(view_of(tiles, level, sample, padded, plane));
+    if (drawn.unseen > 0)
+      sheet.lines.push_back("of the halos " + std::to_string(drawn.unseen) + " are seen in no plane that is drawn");
   }
   for (int i = 0; i < static_cast<int>(tiles.size()) && i < kMostKeys; ++i) {
     const Tile& tile = tiles[static_cast<std::size_t>(i)];

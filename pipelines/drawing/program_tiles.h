@@ -29,10 +29,10 @@ std::vector<DrawnLevel> drawn_levels(const Program& program);
 /// Errors: kConfig names levels and layers.
 ValueId drawn_value(const Program& program, const std::string& level);
 
-/// Returns the sheet for the first sample of the batch: a whole image, or the middle planes of a volume and further ones,
-/// nine in all, until every halo of every tile is seen in one. A core's tile is drawn where its own box meets the plane; cores with equal boxes share one. `sample` is stretched over the
-/// network's input; where the input is larger by less than a pooling step, the sample is padded. `padded`, (D, H, W) or
-/// (H, W): its extents after padding.
+/// Returns the sheet for the first sample of the batch: a whole image, or the middle planes of a volume and further
+/// ones, nine in all, until every halo of every tile is seen in one. A core's tile is drawn where its own box meets the
+/// plane; cores with equal boxes share one. `sample` is stretched over the network's input; where the input is larger
+/// by less than a pooling step, the sample is padded. `padded`, (D, H, W) or (H, W): its extents after padding.
 TileSheet tile_sheet(const Program& program, ValueId value, const DrawnSample& sample, const Dims& padded);
 
 /// {"value", "size", "grid", "tiles": [{"cores", "own", "held"}], "levels": [...]}; boxes as in `explain`.

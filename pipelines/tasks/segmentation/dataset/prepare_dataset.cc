@@ -14,7 +14,6 @@
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_case.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_choices.h"
-#include "pipelines/tasks/segmentation/dataset/prepare_rehearsal.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_report.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"

@@ -1,9 +1,13 @@
-// What `prepare` writes about all cases: the list of cases, and where they come from.
+// What `prepare` says and writes about all cases: the list of cases, where they come from, and what a dry run says of
+// them, from their headers alone.
 //
 //   write_json(work / "dataset.json", prepared_listing(dataset, plan, records));
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
 
 #include "io/datasets/dataset.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
@@ -33,5 +37,16 @@ nlohmann::ordered_json source_of(const PrepareOptions& options);
 
 /// Returns why no case could be prepared.
 std::string no_case_text(const PrepareOptions& options, const std::vector<CaseFailure>& failures);
+
+/// Sets the spacing of a plan that leaves it to the data, from the headers of the cases whose image can be used. With
+/// nnU-Net's convention images count without their crop.
+void plan_spacing_by_headers(PreparePlan& plan, const PrepareOptions& options, const std::vector<Case>& cases);
+
+/// Adds the cases to a report: their prepared size and memory, or among those that are left out why, as far as headers
+/// tell.
+///   kept  true for a case, by its number, that an earlier call prepared
+/// Errors: kNoCase, or kBudget, when all are left out.
+void rehearse_cases(const PrepareOptions& options, const PreparePlan& plan, const std::vector<Case>& cases,
+                    Progress& progress, PrepareReport& report, const std::function<bool(std::size_t)>& kept);
 
 }  // namespace voxshard
