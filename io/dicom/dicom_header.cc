@@ -235,6 +235,9 @@ DicomHeader read_dicom_header(const fs::path& path) {
   h.patient_key = key_of_patient(v.text(DCM_PatientID));
   h.modality = v.text(DCM_Modality), h.kind = v.part(DCM_ImageType, 2);
   h.kernel = v.text(DCM_ConvolutionKernel), h.acquisition = v.text(DCM_AcquisitionNumber);
+  h.acquired_s = seconds_of_date_time(v.text(DCM_AcquisitionDateTime));
+  if (!h.acquired_s) h.acquired_s = seconds_of(v.text(DCM_AcquisitionDate), v.text(DCM_AcquisitionTime));
+  if (!h.acquired_s) h.acquired_s = seconds_of_day(v.text(DCM_AcquisitionTime));
   h.thickness_mm = v.number(DCM_SliceThickness);
   h.rows = v.small_number(DCM_Rows), h.columns = v.small_number(DCM_Columns);
   if (!h.whole && (h.rows == 0 || h.columns == 0))

@@ -55,6 +55,7 @@ struct DicomHeader {
   std::string kind;                                    // third value of the image type: "AXIAL", "LOCALIZER"
   std::string kernel;                                  // of the reconstruction
   std::string acquisition;                             // number of the acquisition
+  std::optional<double> acquired_s = {};               // when it was scanned, for comparing; never printed
   std::optional<double> thickness_mm;                  // of a slice
   std::int64_t rows = 0, columns = 0;                  // pixels; 0 in objects without an image
   int samples = 1;                                     // numbers per pixel: 3 for colour

@@ -74,14 +74,16 @@ void fill_padding(const std::array<std::int64_t, 2>& padding, const auto* stored
 }
 
 /// The same where the header names another padding than the slice has, or none: pixels of the value that all four
-/// corners share, if no CT measures it. Noise and metal have no one value in all corners.
+/// corners share, if no CT measures it. Lossy compression leaves it but nearly the same.
 ///   values  of one slice, in HU
 void fill_corners(std::size_t columns, std::span<double> values) {
-  const double corner = values.front();
-  if (!(corner < kAirHu) || values[columns - 1] != corner || values[values.size() - columns] != corner ||
-      values.back() != corner)
-    return;
-  std::ranges::replace(values, corner, kAirHu);
+  constexpr double kMostHuOfCorners = -1200;  // the noise of air does not reach it in four places at once
+  constexpr double kSameHu = 64;
+  const auto [low, high] =
+      std::minmax({values.front(), values[columns - 1], values[values.size() - columns], values.back()});
+  if (!(high < kMostHuOfCorners) || high - low > kSameHu) return;
+  for (double& value : values)
+    if (value >= low - kSameHu && value <= high + kSameHu) value = kAirHu;
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::vector<char> read_stored_pixels(const std::filesystem::path& path, const St
 
 /// Calls take(z, values) for each slice, with z along the series, in the order of files. Values are slope x stored +
 /// intercept of that slice; padded ones outside of -1024 to 3071 HU, which no tissue has, are -1024 HU, air, and so are
-/// those of the one value below -1024 HU that all four corners of a CT slice have. Holds one file at a time.
+/// those of about the one value below -1200 HU that all four corners of a CT slice have. Holds one file at a time.
 /// Errors: kInput for a file whose pixels are missing, cut, damaged, in colour, or of a type without whole numbers; the
 /// problem of a series that is no regular volume.
 void read_dicom_slices(const DicomSeries& series,

@@ -121,6 +121,17 @@ std::vector<Group> split_coinciding(Group group, const std::vector<DicomHeader>&
   return {std::move(group)};
 }
 
+/// Returns the earliest and latest time at which files were scanned; none where one does not say it.
+std::optional<std::array<double, 2>> acquired_range(const std::vector<const DicomHeader*>& files) {
+  std::optional<std::array<double, 2>> range;
+  for (const DicomHeader* h : files) {
+    if (!h->acquired_s) return std::nullopt;
+    if (!range) range = {*h->acquired_s, *h->acquired_s};
+    range = {std::min((*range)[0], *h->acquired_s), std::max((*range)[1], *h->acquired_s)};
+  }
+  return range;
+}
+
 /// Returns the deepest folder that holds all files.
 fs::path common_folder(const std::vector<DicomFile>& files) {
   fs::path common = files.front().path.parent_path();
@@ -209,6 +220,7 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
   }
   if (!pets.empty()) scale_pet(series, pets);
   judge_uids(series, of_files);
+  series.acquired_s = acquired_range(of_files);
   if (series.common.modality == "CT" && !series.common.frames[0].slope)
     add_coded(series.warning, "W_RESCALE it has no RescaleSlope: stored values are taken as Hounsfield units");
   return series;

@@ -53,7 +53,8 @@ struct DicomSeries {
   const char* problem_code = "E_READ";
   std::string warning;  // "W_UIDS ..." about a usable series, one or several (libcore/base/coded_text.h); else empty
   std::string unit;     // of the values of a PET, "SUV (g/ml)" or as stored; empty for others
-  std::string beside;   // why it may lack slices that no distance shows: files beside it that cannot be read; or empty
+  std::optional<std::array<double, 2>> acquired_s;  // when its first and last file were scanned; none: one does not say
+  std::string beside;  // why it may lack slices that no distance shows: files beside it that cannot be read; or empty
 };
 
 struct DicomFolder {

@@ -20,6 +20,23 @@ std::pair<double, double> range_along(const DicomSeries& series, const DicomSeri
   return {std::min(a, b), std::max(a, b)};
 }
 
+/// True unless the times say that one was scanned after the other. Scanners that write no time, or whose times were
+/// removed, tell scans apart by their numbers alone.
+bool were_scanned_together(const DicomSeries& a, const DicomSeries& b) {
+  constexpr double kRoundingS = 1;
+  if (!a.acquired_s || !b.acquired_s) return !a.acquired_s && !b.acquired_s;
+  const double begin = std::max((*a.acquired_s)[0], (*b.acquired_s)[0]);
+  return begin <= std::min((*a.acquired_s)[1], (*b.acquired_s)[1]) + kRoundingS;
+}
+
+/// True for two that were reconstructed alike: they are no two versions of one scan, but two scans, or a copy.
+bool are_alike(const DicomSeries& a, const DicomSeries& b) {
+  const auto same = [](double x, double y) { return std::abs(x - y) <= 0.01 * std::max(x, y); };
+  return a.common.kernel == b.common.kernel && a.grid.size[0] == b.grid.size[0] && a.grid.size[1] == b.grid.size[1] &&
+         std::equal(a.grid.spacing.begin(), a.grid.spacing.end(), b.grid.spacing.begin(), same) &&
+         same(a.common.thickness_mm.value_or(0), b.common.thickness_mm.value_or(0));
+}
+
 }  // namespace
 
 bool is_same_scan(const DicomSeries& a, const DicomSeries& b) {
@@ -29,6 +46,7 @@ bool is_same_scan(const DicomSeries& a, const DicomSeries& b) {
                           x.acquisition == y.acquisition &&
                           x.frames[0].temporal_position == y.frames[0].temporal_position;
   if (!same_names || a.slices.size() < 2 || b.slices.size() < 2) return false;
+  if (!were_scanned_together(a, b) || are_alike(a, b)) return false;
   double cosine = 0;
   for (std::size_t r = 0; r < 3; ++r) cosine += a.grid.direction[3 * r + 2] * b.grid.direction[3 * r + 2];
   constexpr double kParallel = 0.999, kCommonShare = 0.8;

@@ -16,9 +16,10 @@
 namespace voxshard {
 
 /// True for two series of one scan: CT images in HU of the same study, acquisition, numbered by the scanner, and
-/// temporal position, in parallel planes, with a common range of at least 80 % of the longer one: thin slices of a part
-/// of a scan do not stand for all of it. Scans of one region at two times have two acquisitions and stay apart; so do
-/// sequences of MR, which have one number.
+/// temporal position, scanned in the same seconds where headers say when, in parallel planes, with a common range of at
+/// least 80 % of the longer one, and of another kernel, thickness, distance or size of pixels. Thin slices of a part of
+/// a scan do not stand for all of it. Two phases of one region stay apart by their acquisitions or times, or because
+/// they are reconstructed alike; so do sequences of MR.
 bool is_same_scan(const DicomSeries& a, const DicomSeries& b);
 
 /// Returns for each series of a folder the index of the one that stands for its scan: the one that labels in the folder

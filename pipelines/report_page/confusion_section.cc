@@ -23,7 +23,9 @@ Cell count_cell(const Json& value) {
   if (!value.is_number()) return {"-"};
   return {.text = value.dump(), .value = value.get<double>()};
 }
-Cell share_cell(const Json& value) { return value.is_number() ? number_cell(value.get<double>()) : Cell{"-"}; }
+Cell share_cell(const Json& value, int digits = 3) {
+  return value.is_number() ? number_cell(value.get<double>(), digits) : Cell{"-"};
+}
 
 /// Returns the name of a class by its number; of no class for null.
 std::string name_of(const Json& detail, const Json& number) {
@@ -106,7 +108,7 @@ std::string items_html(const Shown& shown, const char* list, bool detects) {
     else
       row.insert(row.end(), {{name_of(shown.detail, part_of(one, "/true"))},
                              {name_of(shown.detail, part_of(one, "/found"))},
-                             share_cell(part_of(one, "/probability"))});
+                             share_cell(part_of(one, "/probability"), 5)});
     table.rows.push_back(std::move(row));
   }
   const std::string of = detects ? "images by their own AP50" : "items by the probability of their class";

@@ -76,7 +76,7 @@ std::string to_html(const HtmlTable& table) {
       const char* tag = first ? "th" : "td";
       html += std::string("<") + tag + (first ? " scope=\"row\"" : "");
       if (cell.style != nullptr) html += std::string(" class=\"") + cell.style + "\"";
-      if (cell.share) html += " style=\"--share:" + fixed_text(*cell.share) + "\"";
+      if (cell.share) html += " style=\"--Share:" + fixed_text(*cell.share) + "\"";
       if (cell.value) html += " data-value=\"" + number_text(*cell.value) + "\"";
       html += ">" + html_text(cell.text) + "</" + tag + ">";
       first = false;

@@ -37,7 +37,7 @@ details{margin:8px 0}summary{cursor:pointer;color:var(--r0)}.chart{width:100%;he
 #read{position:fixed;pointer-events:none;background:var(--panel);border:1px solid var(--rule);border-radius:6px;padding:4px 8px;font-size:13px;white-space:pre;display:none}
 .slices{display:flex;flex-wrap:wrap;gap:12px}.slices figure{margin:0;flex:0 1 300px}.slices canvas{width:100%;image-rendering:pixelated;background:#000;touch-action:none;cursor:crosshair}
 .slices input{width:100%}.slices figcaption{color:var(--soft);font-size:13px}.legend span{display:inline-block;margin-right:14px}
-.confusion td{background:rgba(var(--shade),calc(var(--share)*.45));padding:3px 8px;text-align:center}.confusion th[scope=col]{padding-right:8px;text-align:center;overflow-wrap:anywhere;max-width:12ch;vertical-align:bottom}
+.confusion td{background:rgba(var(--shade),calc(var(--Share)*.45));padding:3px 8px;text-align:center}.confusion th[scope=col]{padding-right:8px;text-align:center;overflow-wrap:anywhere;max-width:12ch;vertical-align:bottom}
 .confusion th:first-child{text-align:left;max-width:20ch;overflow-wrap:anywhere}
 .drawn{display:flex;flex-wrap:wrap;gap:16px}.drawn figure{margin:0;flex:0 1 340px}.drawn svg{width:100%;height:auto;display:block;background:#000}
 .drawn rect{fill:none;stroke-width:2;vector-effect:non-scaling-stroke}.drawn .wanted rect{stroke-dasharray:5 4}.drawn text{font-weight:600;stroke:#000;stroke-width:2.5px;paint-order:stroke;stroke-linejoin:round;vector-effect:non-scaling-stroke}

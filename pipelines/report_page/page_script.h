@@ -70,10 +70,12 @@ function bytes(text){
  for(var i=0;i<letters.length;i++)all[i]=letters.charCodeAt(i);
  return all;
 }
-// Hues a golden angle apart: neighbours are told apart, however many classes there are.
+// The colours of class_colour() in io/image/overlay.cc: twelve that are told apart, then darker ones.
+var table=[[230,70,70],[70,150,255],[255,200,40],[60,200,110],[200,110,255],[255,140,40],[60,215,215],[255,120,190],
+ [170,220,60],[150,120,80],[120,120,255],[245,235,170]];
 function colour(c){
- var h=c*137.508%360/60,x=Math.round(255*(1-Math.abs(h%2-1)));
- return[[255,x,60],[x,255,60],[60,255,x],[60,x,255],[x,60,255],[255,60,x]][Math.floor(h)];
+ var shade=Math.pow(0.72,Math.floor((c-1)/12)%3);
+ return table[(c-1)%12].map(function(v){return Math.round(v*shade);});
 }
 function isOn(id){var box=document.getElementById(id);return!box||box.checked;}
 function drawAll(){draws.forEach(function(draw){draw();});}

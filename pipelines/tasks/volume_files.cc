@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "io/files/content_hash.h"
+#include "io/files/file_name.h"
 #include "io/volume/archive.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/input_tree.h"
@@ -84,6 +85,30 @@ std::vector<fs::path> held_in(const FoundVolume& volume, const VolumeFormats& fo
                                       " file, no DICOM series" +
                                       (what.starts_with("archive") ? "" : " and no archive of such") +
                                       (but.empty() ? "" : " (but " + but + ")"));
+}
+
+/// Returns "16 files in imagesTr, 16 in labelsTr": the volume files of the folders in a folder; may be empty.
+std::string files_in_folders(const fs::path& folder, const VolumeFormats& formats) {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> named;
+  std::set<fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;
+    if (it->is_directory(unknown)) folders.insert(it->path());
+  }
+  for (const fs::path& one : folders) {
+    std::int64_t count = 0;
+    std::error_code unread;
+    for (fs::directory_iterator it(one, unread), end; !unread && it != end; it.increment(unread))
+      count += volume_id(it->path(), formats) ? 1 : 0;
+    if (count == 0) continue;
+    if (named.size() == kMostNamed) return joined(named, ", ") + ", ...";
+    named.push_back(std::to_string(count) + (named.empty() ? count == 1 ? " file in " : " files in " : " in ") +
+                    shown_name(one.filename().string()));
+  }
+  const bool lacks_list = fs::exists(folder / "imagesTr", error) && !fs::exists(folder / "dataset.json", error);
+  return joined(named, ", ") + (!named.empty() && lacks_list ? ", without a dataset.json beside them" : "");
 }
 
 void sort_volumes(std::vector<FoundVolume>& volumes) {
@@ -184,8 +209,13 @@ VolumeList list_volumes(const fs::path& folder, const VolumeFormats& formats) {
     if (is_folder) add_archived(folder, formats, found);
     list = {.volumes = std::move(found.volumes), .left_out = std::move(found.left_out), .files = false};
   }
-  if (list.volumes.empty())
-    throw_no_volume(folder, is_folder ? "folder holds" : "archive holds", formats, list.left_out);
+  if (list.volumes.empty()) {
+    std::vector<std::string> but;
+    if (!list.left_out.empty()) but.push_back(list.left_out);
+    const std::string inside = is_folder ? files_in_folders(folder, formats) : "";
+    if (!inside.empty()) but.push_back(inside);
+    throw_no_volume(folder, is_folder ? "folder holds" : "archive holds", formats, joined(but, ", "));
+  }
   sort_volumes(list.volumes);
   return list;
 }

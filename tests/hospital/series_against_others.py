@@ -56,7 +56,7 @@ def frames_of(path):
 
 def is_padding(data, stored, values):
     """Returns which pixels a CT pads outside of its field of view with values that no tissue has: those of
-    PixelPaddingValue, and of the one value that all four corners have."""
+    PixelPaddingValue, and of about the one value that all four corners have."""
     padded = numpy.zeros(values.shape, bool)
     if data.get("Modality") != "CT" or not str(data.get("RescaleType") or "HU").startswith("HU"):
         return padded
@@ -66,8 +66,8 @@ def is_padding(data, stored, values):
         in_range = (stored >= min(padding, limit)) & (stored <= max(padding, limit))
         padded |= in_range & ((values < -1024) | (values > 3071))
     corners = values[[0, 0, -1, -1], [0, -1, 0, -1]]
-    if "RescaleSlope" in data and corners[0] < -1024 and (corners == corners[0]).all():
-        padded |= values == corners[0]
+    if "RescaleSlope" in data and corners.max() < -1200 and corners.max() - corners.min() <= 64:
+        padded |= (values >= corners.min() - 64) & (values <= corners.max() + 64)
     return padded
 
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/irregular_slices.h"
-#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/missing_classes.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 

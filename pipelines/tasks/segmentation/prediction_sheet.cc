@@ -43,6 +43,17 @@ std::string name_of_folder(const fs::path& folder) {
   return shown_name((whole.has_filename() ? whole : whole.parent_path()).filename().string());
 }
 
+/// Returns the sizes of the label maps by their headers; nothing of one that cannot be read.
+std::vector<Shape> sizes_of(const VolumeList& list, const VolumeFormats& formats) {
+  std::vector<Shape> sizes;
+  for (const FoundVolume& volume : list.volumes) {
+    sizes.push_back({0, 0, 0});
+    static_cast<void>(failure_of(volume.id, {ErrorKind::kInput},
+                                 [&] { sizes.back() = read_volume_info(volume.path, formats).geometry.shape(); }));
+  }
+  return sizes;
+}
+
 /// Returns the rows of the report: each volume of each case.
 Json volume_rows(const Json& cases) {
   Json rows = Json::array();
@@ -67,7 +78,7 @@ TaskReport prediction_sheet(const SheetRequest& request, Progress& progress) {
               .cases = Json::array(),
               .left_out = Json::object(),
               .budget = {}};
-  sheet.budget = sheet_budget(sheet.found, sheet.classes.size());
+  sheet.budget = sheet_budget(sizes_of(list, formats), sheet.classes.size());
   std::vector<CaseFailure> failures;
   std::int64_t with_image = 0;
   for (std::size_t i = 0; i < sheet.budget.listed; ++i) {

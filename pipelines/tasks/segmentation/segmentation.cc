@@ -7,13 +7,13 @@
 #include "io/files/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/first_training.h"
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/segmentation/checks/check_dataset.h"
 #include "pipelines/tasks/segmentation/checks/header_failures.h"
 #include "pipelines/tasks/segmentation/checks/prepared_volumes.h"
-#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/dataset_info.h"
 #include "pipelines/tasks/segmentation/dataset_settings.h"
@@ -186,7 +186,10 @@ class Segmentation : public Task {
         std::any_of(given.begin(), given.end(), [](const GivenSetting& one) { return one.name == "orientation"; });
     if (o.convention == Convention::kNnunet && !oriented) o.orientation = "keep";  // nnU-Net does not reorient
     o.formats = formats_within(o.formats, o.formats.limits, context.left_bytes());
-    o.dry_run = request.dry_run, o.judge = odd_volumes, o.headers = header_failures;
+    o.dry_run = request.dry_run, o.judge = odd_volumes;
+    o.headers = [resamples = o.resamples_channels](const Case& item, const VolumeFormats& formats) {
+      return header_failures(item, formats, resamples);
+    };
     PrepareReport report = prepare_dataset(o, context);
     DatasetSource source = o.source;
     source.folder = o.dataset;

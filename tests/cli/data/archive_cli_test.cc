@@ -29,8 +29,7 @@ class ArchiveCli : public TrainedCli {
 };
 
 TEST_F(ArchiveCli, AFolderOfArchivesIsReadLikeATreeOfStudies) {
-  const std::vector<PlantedScan> scans = {{.series = "1.2.840.99.77.3"},
-                                          {.series = "1.2.840.99.77.4", .acquisition = "2"}};
+  const std::vector<PlantedScan> scans = {{.series = "1.2.840.99.77.3"}, {.series = "1.2.840.99.77.4"}};
   fs::create_directories(scratch_ / "zips/more");
   const char* names[] = {"zips/a.zip", "zips/more/b.zip"};
   for (std::size_t i = 0; i < 2; ++i) {

@@ -175,5 +175,30 @@ TEST_F(FrontDoorCli, InfoDescribesAFolderThatPrepareWrote) {
   EXPECT_EQ(changed.json().at("prepared").at(0).at("cases").get<std::size_t>(), listing.at("cases").size() - 1);
 }
 
+TEST_F(FrontDoorCli, AFolderWithoutAListSaysWhereItsVolumesAre) {
+  const Folder folder("unlisted");
+  fs::copy(data() + "/imagesTr", folder / "imagesTr");
+  fs::copy(data() + "/labelsTr", folder / "labelsTr");
+  const CommandResult r = run_voxshard("info " + folder.path().string());
+  EXPECT_EQ(r.exit_code, 4);
+  const auto count = std::to_string(std::distance(fs::directory_iterator(data() + "/imagesTr"), {}));
+  EXPECT_THAT(r.err, HasSubstr("(but " + count + " files in imagesTr, " + count +
+                               " in labelsTr, without a dataset.json beside them)"));
+}
+
+TEST_F(FrontDoorCli, AMissingPredictionIsExplainedOnce) {
+  const Folder folder("missing");
+  const std::string pred = folder / "pred", gone = pred + "/phantom_000.nii.gz";
+  ASSERT_EQ(run_voxshard("predict " + run() + " " + data() + "/imagesTr -o " + pred + " -q").exit_code, 0);
+  ASSERT_TRUE(fs::remove(gone));
+  const CommandResult r = run_voxshard("evaluate " + pred + " " + data() + "/labelsTr");
+  EXPECT_EQ(r.exit_code, 8);
+  const std::string all = r.out + r.err, reason = "there is no prediction for phantom_000.nii.gz";
+  const std::size_t first = all.find(reason);
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(all.find(reason, first + 1), std::string::npos);
+  EXPECT_THAT(r.out, HasSubstr(" cases scored, 1 not: phantom_000 (E_MISSING)\n"));
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -24,7 +24,7 @@ constexpr const char* kPlantedSeries = "1.2.840.99.77.2";
 
 struct PlantedScan {
   std::vector<int> missing = {};  // slices
-  std::string series = kPlantedSeries, kernel = "B30f", acquisition = "1";
+  std::string series = kPlantedSeries, kernel = "B30f";
 };
 
 /// Returns the files of 32 slices of 48 x 48 pixels of 2 mm, 3 mm apart: a bright ball in air. Names of files are
@@ -36,7 +36,7 @@ inline std::vector<PackedEntry> planted_scan(const PlantedScan& scan = {}, bool 
     DicomSpec spec{.instance = scan.series + "." + std::to_string(z), .study = kPlantedStudy, .series = scan.series};
     spec.frame_of_reference = "1.2.3.9", spec.patient = kPlantedName, spec.patient_id = "PLANTED-47-11",
     spec.institution = "Sanatorium Planted";
-    spec.kernel = scan.kernel, spec.acquisition = scan.acquisition;
+    spec.kernel = scan.kernel;
     spec.rows = spec.columns = 48, spec.pixel_spacing = "2\\2";
     spec.position = {{-48, -40, 3.0 * z}}, spec.intercept = "-1000";
     std::vector<std::int16_t> pixels;

@@ -67,7 +67,7 @@ TEST(SameScan, OtherScansStayApart) {
 }
 
 TEST(SameScan, SequencesOfMrAndTimesOfAPerfusionAndOtherUnitsStayApart) {
-  const std::vector<DicomSeries> two = series_of({{.step_mm = 1}, {.step_mm = 1}});
+  const std::vector<DicomSeries> two = series_of({{.kernel = "B30f"}, {.kernel = "B70f"}});
   const auto best_with = [&](auto edit) {
     std::vector<DicomSeries> edited = two;
     edit(edited);
@@ -76,7 +76,21 @@ TEST(SameScan, SequencesOfMrAndTimesOfAPerfusionAndOtherUnitsStayApart) {
   EXPECT_THAT(best_with([](auto& s) { s[0].common.modality = s[1].common.modality = "MR"; }), ElementsAre(0, 1));
   EXPECT_THAT(best_with([](auto& s) { s[1].common.frames[0].temporal_position = 2; }), ElementsAre(0, 1));
   EXPECT_THAT(best_with([](auto& s) { s[1].common.frames[0].rescale_type = "MGML"; }), ElementsAre(0, 1)) << "iodine";
-  EXPECT_EQ(best_with([](auto&) {}).size(), 2U);
+  EXPECT_THAT(best_with([](auto&) {}), ElementsAre(0, 0));
+}
+
+TEST(SameScan, PhasesThatScannersGiveOneNumberStayApartByTheirTimesOrBecauseTheyAreAlike) {
+  EXPECT_THAT(best_of({{}, {}}), ElementsAre(0, 1)) << "nothing says that one is a version of the other";
+  std::vector<DicomSeries> two = series_of({{.step_mm = 5}, {.step_mm = 1}});
+  const auto best_at = [&](std::optional<std::array<double, 2>> a, std::optional<std::array<double, 2>> b) {
+    two[0].acquired_s = a, two[1].acquired_s = b;
+    return best_of_their_scans(folder_of(two));
+  };
+  const std::array<double, 2> native = {100, 108}, contrast = {140, 148};
+  EXPECT_THAT(best_at(native, native), ElementsAre(1, 1));
+  EXPECT_THAT(best_at(native, contrast), ElementsAre(0, 1));
+  EXPECT_THAT(best_at(native, std::nullopt), ElementsAre(0, 1));
+  EXPECT_THAT(best_at(std::nullopt, std::nullopt), ElementsAre(1, 1)) << "their numbers alone tell";
 }
 
 TEST(SameScan, TheSeriesThatLabelsReferToStandsForItsScan) {

@@ -1,6 +1,6 @@
 // Channels on grids of their own: refused, or resampled on the first channel's grid by prepare, and by predict as the
 // run says.
-#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
+#include "pipelines/tasks/channel_grids.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

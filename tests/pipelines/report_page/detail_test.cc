@@ -69,7 +69,7 @@ TEST(ValidationDetail, IsShownInChartsTablesAndWords) {
   EXPECT_THAT(page, Not(HasSubstr("data-series=\"precision:&lt;b&gt;\""))) << "a class without a curve has no chart";
   EXPECT_THAT(page, HasSubstr("<li>cell not found: 3</li><li>cell detected where there is none: 1</li>"));
   EXPECT_THAT(page, HasSubstr("<td data-value=\"0.625\">0.625</td><td data-value=\"0.6\">0.600</td>"));
-  EXPECT_THAT(page, HasSubstr("<th scope=\"row\">cell</th><td style=\"--share:0.500\" data-value=\"3\">3</td>"));
+  EXPECT_THAT(page, HasSubstr("<th scope=\"row\">cell</th><td style=\"--Share:0.500\" data-value=\"3\">3</td>"));
   EXPECT_THAT(page, HasSubstr("(nothing)"));
   EXPECT_THAT(page, HasSubstr("href=\"data:image/jpeg;base64,/9j/AAAA\""));
   EXPECT_THAT(page, HasSubstr("<title>cell 0.62</title></rect>")) << "the class and score of a box";
@@ -116,7 +116,7 @@ TEST(ValidationDetail, OfAClassifierNamesItsItems) {
   const std::string page = run.page();
   EXPECT_THAT(page, HasSubstr("red taken for white: 1"));
   EXPECT_THAT(page, HasSubstr("<td class=\"missed\" data-value=\"0\">0.000</td>"));
-  EXPECT_THAT(page, HasSubstr("a&lt;.png</th><td>red</td><td>white</td><td data-value=\"0.125\">0.125</td>"));
+  EXPECT_THAT(page, HasSubstr("a&lt;.png</th><td>red</td><td>white</td><td data-value=\"0.125\">0.12500</td>"));
   EXPECT_THAT(page, Not(HasSubstr("Precision over recall</h2>")));
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "io/archive/archive_reader.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
+#include "io/volume/archive.h"
 #include "pipelines/tasks/classification/dataset/class_clips.h"
 #include "pipelines/tasks/volume_files.h"
 

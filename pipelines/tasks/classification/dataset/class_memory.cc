@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "io/archive/archive_reader.h"
 #include "io/video/scan.h"
+#include "io/volume/archive.h"
 
 namespace voxshard {
 namespace {

@@ -7,8 +7,9 @@
 
 namespace voxshard {
 
-std::vector<CaseFailure> header_failures(const Case& item, const VolumeFormats& formats) {
-  CaseFacts facts = read_case_facts(item, {.headers_alone = true, .formats = formats});
+std::vector<CaseFailure> header_failures(const Case& item, const VolumeFormats& formats, bool resamples_channels) {
+  CaseFacts facts =
+      read_case_facts(item, {.resamples_channels = resamples_channels, .headers_alone = true, .formats = formats});
   std::erase_if(facts.problems, [](const CaseFailure& problem) { return !problem.code.starts_with("E_"); });
   if (!facts.problems.empty()) return facts.problems;
   in_case_boundary(item.id, facts.problems, [&] {

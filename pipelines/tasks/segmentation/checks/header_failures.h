@@ -13,6 +13,7 @@ namespace voxshard {
 
 /// Returns the codes and texts with which prepare would leave the case out: files that cannot be used, channels and
 /// labels on other grids. Empty for a case that is usable by its headers.
-std::vector<CaseFailure> header_failures(const Case& item, const VolumeFormats& formats);
+///   resamples_channels  channels on other grids are resampled, as in PreparePlan
+std::vector<CaseFailure> header_failures(const Case& item, const VolumeFormats& formats, bool resamples_channels);
 
 }  // namespace voxshard

@@ -28,6 +28,7 @@
 #include "io/datasets/hidden_paths.h"
 #include "io/volume/resample.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/byte_labels.h"
 #include "pipelines/tasks/segmentation/dataset/memory_moments.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
@@ -102,8 +103,7 @@ std::optional<CaseInfo> case_info(const Case& item, const VolumeFormats& formats
     auto image = usable_info(path, formats);
     if (!image) return std::nullopt;
     // A channel on another grid is refused, or resampled beside itself on the grid of the first.
-    constexpr double kTolerance = 1e-2;  // as kGridTolerance
-    if (!info.channels.empty() && !same_geometry(image->geometry, info.channels.front().geometry, kTolerance))
+    if (!info.channels.empty() && !same_geometry(image->geometry, info.channels.front().geometry, kGridTolerance))
       image->extra_bytes += 4 * voxels_of(info.channels.front().geometry);
     info.channels.push_back(std::move(*image));
   }

@@ -3,8 +3,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/byte_labels.h"
-#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 

@@ -6,7 +6,7 @@
 #include "io/files/content_hash.h"
 #include "io/volume/archive.h"
 #include "libcore/base/coded_text.h"
-#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
+#include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/volume_files.h"
 

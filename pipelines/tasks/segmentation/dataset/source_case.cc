@@ -52,19 +52,6 @@ void require_same_grid(const Geometry& image, const Geometry& label, const std::
                     "): it would train on the wrong place; export it again on the image's grid");
 }
 
-void require_same_channels(const Geometry& first, const Geometry& channel, const std::string& what) {
-  if (first.size != channel.size)
-    throw Error(ErrorKind::kInput, "E_SHAPE",
-                "[" + what + "] the channel has another shape; expected " + size_text(first) +
-                    " voxels as the first channel; got " + size_text(channel) +
-                    "; resample it on the first one's grid");
-  if (!same_geometry(first, channel, kGridTolerance))
-    throw Error(ErrorKind::kInput, "E_GEOMETRY",
-                "[" + what + "] the channel has the first one's shape but another origin, spacing or direction (" +
-                    orientation_code(first) + " and " + orientation_code(channel) +
-                    "): its voxels would meet those of another place; resample it on the first one's grid");
-}
-
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats, std::optional<int> ignored) {
   if (item.images.empty()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the image is missing");
   if (!item.has_label()) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");

@@ -10,12 +10,9 @@
 #include "io/datasets/dataset.h"
 #include "io/volume/volume.h"
 #include "pipelines/model_runs/report.h"
+#include "pipelines/tasks/channel_grids.h"
 
 namespace voxshard {
-
-/// Tolerance for origin (mm), spacing (mm) and direction of image and label, which may differ by the rounding of f32
-/// headers.
-inline constexpr double kGridTolerance = 1e-2;
 
 struct SourceCase {
   Volume image;                         // f32 HU: of the first channel
@@ -28,9 +25,6 @@ struct SourceCase {
 /// Errors: kInput with a code as in CaseFailure.
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats(),
                             std::optional<int> ignored = std::nullopt);
-
-/// Throws kInput, E_SHAPE or E_GEOMETRY, when a channel is not on the grid of the first channel.
-void require_same_channels(const Geometry& first, const Geometry& channel, const std::string& what);
 
 /// Throws kInput, E_SHAPE or E_GEOMETRY, when an image and a label (or two labels) are not on the same grid.
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);

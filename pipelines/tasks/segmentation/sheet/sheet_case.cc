@@ -129,9 +129,16 @@ Json read_image_samples(const SheetCase& item, const Volume& labels, const Slice
 
 }  // namespace
 
-std::int64_t most_bytes(const SheetLimits& limits) {
-  constexpr std::int64_t kAxes = 3, kImages = 2, kRest = 2048;
-  return kAxes * limits.planes * limits.side * limits.side * kImages * 4 / 3 + kRest;
+std::int64_t most_bytes(const SheetLimits& limits, const Shape& size) {
+  constexpr std::int64_t kImages = 2, kRest = 2048;
+  std::int64_t samples = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    std::int64_t of_axis = std::min(limits.planes, size[axis]);
+    for (int side = 0; side < 3; ++side)
+      if (side != axis) of_axis *= std::min(limits.side, size[side]);
+    samples += of_axis;
+  }
+  return samples * kImages * 4 / 3 + kRest;
 }
 
 Json sheet_case(const SheetCase& item, const std::vector<std::string>& names, const SheetLimits& limits,

@@ -26,8 +26,8 @@ struct SheetLimits {
   std::int64_t planes = 24, side = 128;
 };
 
-/// Returns the most bytes of a case within these limits, as text.
-std::int64_t most_bytes(const SheetLimits& limits);
+/// Returns the most bytes of a case of this size within these limits, as text.
+std::int64_t most_bytes(const SheetLimits& limits, const Shape& size);
 
 /// Returns {"case", "size", "spacing_mm", "volumes", "image", "low", "high", "planes"}: sizes and spacing along x, y, z
 /// of LPS; ml to the last digit of voxels times spacing; "image" null or the code of why it is not shown (E_GEOMETRY:

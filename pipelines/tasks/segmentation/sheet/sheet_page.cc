@@ -67,8 +67,10 @@ std::string case_html(const Json& one, std::size_t item) {
   if (const std::string code = fact(one, "/image"); !code.empty())
     html += "<p class=\"soft\">Its image is not shown: " + html_text(code) + ".</p>\n";
   html += plane_figures(item, one.at("planes"));
-  return html + (table.rows.empty() ? "<p>No labelled voxel.</p>\n"
-                                    : folded("Volumes of " + fact(one, "/case"), to_html(table)));
+  constexpr std::size_t kMostUnfolded = 8;
+  if (table.rows.empty()) return html + "<p>No labelled voxel.</p>\n";
+  return html + (table.rows.size() <= kMostUnfolded ? to_html(table)
+                                                    : folded("Volumes of " + fact(one, "/case"), to_html(table)));
 }
 
 std::string counted_cases(std::size_t count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
@@ -88,16 +90,19 @@ std::string thinning_text(const Sheet& sheet) {
 
 }  // namespace
 
-SheetBudget sheet_budget(std::size_t cases, std::size_t classes) {
+SheetBudget sheet_budget(const std::vector<Shape>& sizes, std::size_t classes) {
   // Bytes of a case and a class in the table, in the table of the case and in the data; of the page without cases.
-  constexpr std::size_t kMostListed = 2000, kNumberBytes = 400, kPageBytes = std::size_t{256} << 10;
+  constexpr std::size_t kMostListed = 2000, kNumberBytes = 300, kPageBytes = std::size_t{256} << 10;
   SheetBudget budget;
   const std::size_t case_bytes = kNumberBytes * (classes + 2), room = kMostPageBytes - kPageBytes;
-  budget.listed = std::min({cases, kMostListed, room / case_bytes});
-  const std::size_t left = room - budget.listed * case_bytes;
+  budget.listed = std::min({sizes.size(), kMostListed, room / 4 * 3 / case_bytes});  // a quarter is for slices
   for (const SheetLimits& limits : kSteps) {
-    budget.limits = limits;
-    budget.sliced = std::min(budget.listed, left / static_cast<std::size_t>(most_bytes(limits)));
+    budget.limits = limits, budget.sliced = 0;
+    for (std::size_t left = room - budget.listed * case_bytes; budget.sliced < budget.listed; ++budget.sliced) {
+      const auto bytes = static_cast<std::size_t>(most_bytes(limits, sizes[budget.sliced]));
+      if (bytes > left) break;
+      left -= bytes;
+    }
     if (budget.sliced == budget.listed) break;
   }
   return budget;

@@ -1,7 +1,7 @@
 // The contact sheet of a folder of predicted label maps as a page of HTML: volumes by case and class, and slices of
 // each case with its labels.
 //
-//   SheetBudget budget = sheet_budget(cases, classes);       // how many cases are shown, and how finely
+//   SheetBudget budget = sheet_budget(sizes, classes);       // how many cases are shown, and how finely
 //   write_page("report.html", sheet_page({.name = "pred", .classes = names, .cases = cases, .budget = budget}), ...);
 #pragma once
 
@@ -21,7 +21,9 @@ struct SheetBudget {
   bool thinned() const { return limits.planes < SheetLimits().planes || limits.side < SheetLimits().side; }
 };
 
-SheetBudget sheet_budget(std::size_t cases, std::size_t classes);
+/// Returns the finest slices with which all cases fit; with the coarsest, of as many as fit.
+///   sizes  of the label maps, in voxels
+SheetBudget sheet_budget(const std::vector<Shape>& sizes, std::size_t classes);
 
 struct Sheet {
   std::string name;                      // of the folder

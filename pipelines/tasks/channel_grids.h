@@ -11,6 +11,13 @@
 
 namespace voxshard {
 
+/// Tolerance for origin (mm), spacing (mm) and direction of volumes on one grid, which may differ by the rounding of
+/// f32 headers.
+inline constexpr double kGridTolerance = 1e-2;
+
+/// Throws kInput, E_SHAPE or E_GEOMETRY, when a channel is not on the grid of the first channel.
+void require_same_channels(const Geometry& first, const Geometry& channel, const std::string& what);
+
 /// Returns the setting, the same for prepare and check.
 Setting channel_grids_setting(bool& resamples);
 

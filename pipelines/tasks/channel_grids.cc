@@ -1,4 +1,4 @@
-#include "pipelines/tasks/segmentation/dataset/channel_grids.h"
+#include "pipelines/tasks/channel_grids.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include "io/volume/upright.h"
 #include "libcore/base/coded_text.h"
 #include "libcore/base/text.h"
-#include "pipelines/tasks/segmentation/dataset/source_case.h"
 
 namespace voxshard {
 namespace {
@@ -52,6 +51,21 @@ Setting channel_grids_setting(bool& resamples) {
               .get = [&resamples] { return SettingValue(std::string(resamples ? "resample" : "reject")); },
               .set = [&resamples](const SettingValue& word) { resamples = std::get<std::string>(word) == "resample"; }},
           .choices = {"reject", "resample"}};
+}
+
+void require_same_channels(const Geometry& first, const Geometry& channel, const std::string& what) {
+  const auto size_text = [](const Geometry& g) { return joined_text(g.size.data(), 3); };
+  if (first.size != channel.size)
+    throw Error(ErrorKind::kInput, "E_SHAPE",
+                "[" + what + "] the channel has another shape; expected " + size_text(first) +
+                    " voxels as the first channel; got " + size_text(channel) +
+                    "; resample it on the first one's grid (channel-grids resample of prepare does)");
+  if (!same_geometry(first, channel, kGridTolerance))
+    throw Error(ErrorKind::kInput, "E_GEOMETRY",
+                "[" + what + "] the channel has the first one's shape but another origin, spacing or direction (" +
+                    orientation_code(first) + " and " + orientation_code(channel) +
+                    "): its voxels would meet those of another place; resample it on the first one's grid "
+                    "(channel-grids resample of prepare does)");
 }
 
 double covered_part(const Geometry& grid, const Geometry& volume) {
