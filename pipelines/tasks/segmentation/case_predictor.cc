@@ -4,11 +4,8 @@
 #include <cmath>
 
 #include "io/datasets/hidden_paths.h"
-<<<<<<< HEAD
-#include "pipelines/tasks/channel_grids.h"
-=======
 #include "libcore/base/stopwatch.h"
->>>>>>> ba42ddce99f42305e261656b3976e4f6b2cd567d
+#include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
