@@ -68,8 +68,8 @@ int kernel_sharpness(const std::string& kernel) {
 const DicomSeries* best_reconstruction(const std::vector<const DicomSeries*>& candidates) {
   ensure(!candidates.empty(), "a reconstruction is chosen among some");
   const auto rank = [](const DicomSeries* s) {
-    return std::tuple(!s->problem.empty(), rounded_thickness(*s), kernel_sharpness(s->common.kernel),
-                      -std::ssize(s->slices), s->key);
+    return std::tuple(!s->problem.empty(), rounded_thickness(*s), kernel_sharpness(s->common.kernel), -s->grid.size[2],
+                      s->key);
   };
   return *std::min_element(candidates.begin(), candidates.end(),
                            [&](const DicomSeries* a, const DicomSeries* b) { return rank(a) < rank(b); });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "io/dicom/best_reconstruction.h"
 #include "libcore/base/text.h"
@@ -58,16 +59,19 @@ bool is_same_scan(const DicomSeries& a, const DicomSeries& b) {
 }
 
 std::vector<std::size_t> best_of_their_scans(const DicomFolder& folder) {
-  std::vector<std::size_t> best;
-  for (const DicomSeries& one : folder.series) {
+  std::map<std::string, std::vector<std::size_t>> studies;  // a scan is one of a study
+  for (std::size_t i = 0; i < folder.series.size(); ++i) studies[folder.series[i].common.study].push_back(i);
+  std::vector<std::size_t> best(folder.series.size());
+  for (std::size_t i = 0; i < folder.series.size(); ++i) {
     std::vector<const DicomSeries*> scan, labelled;
-    for (const DicomSeries& other : folder.series) {
-      if (&other != &one && !is_same_scan(one, other)) continue;
-      scan.push_back(&other);
-      if (folder.labelled.contains(other.common.series)) labelled.push_back(&other);
+    for (const std::size_t other : studies.at(folder.series[i].common.study)) {
+      const DicomSeries& series = folder.series[other];
+      if (other != i && !is_same_scan(folder.series[i], series)) continue;
+      scan.push_back(&series);
+      if (folder.labelled.contains(series.common.series)) labelled.push_back(&series);
     }
     const DicomSeries* chosen = best_reconstruction(labelled.empty() ? scan : labelled);
-    best.push_back(static_cast<std::size_t>(chosen - folder.series.data()));
+    best[i] = static_cast<std::size_t>(chosen - folder.series.data());
   }
   return best;
 }

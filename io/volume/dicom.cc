@@ -74,15 +74,11 @@ DicomSeries series_in_folder(const fs::path& path) {
 FoundVolumes find_series(const fs::path& folder) {
   const auto found = find_dicom_series(folder);
   FoundVolumes volumes{.left_out = left_out_text(*found)};
-  const std::vector<std::size_t> best = best_of_their_scans(*found);
-  for (std::size_t i = 0; i < found->series.size(); ++i) {
-    const DicomSeries &series = found->series[i], &better = found->series[best[i]];
+  const std::map<std::string, std::string> better = better_series(*found);
+  for (const DicomSeries& series : found->series) {
     volumes.volumes.push_back({series_id(series), series_address(series)});
-    if (best[i] == i) continue;
-    const bool by_labels =
-        found->labelled.contains(better.common.series) && !found->labelled.contains(series.common.series);
-    volumes.volumes.back().better = series_id(better) + " (" + (by_labels ? "which labels refer to, " : "") +
-                                    reconstruction_text(better) + ", in place of " + reconstruction_text(series) + ")";
+    if (const auto at = better.find(volumes.volumes.back().id); at != better.end())
+      volumes.volumes.back().better = at->second;
   }
   return volumes;
 }
@@ -254,6 +250,20 @@ std::string series_id(const DicomSeries& series) {
                      std::all_of(modality.begin(), modality.end(), [](unsigned char c) { return std::isalpha(c); });
   std::transform(modality.begin(), modality.end(), modality.begin(), [](unsigned char c) { return std::tolower(c); });
   return (plain ? modality : "series") + "_" + series.key;
+}
+
+std::map<std::string, std::string> better_series(const DicomFolder& folder) {
+  std::map<std::string, std::string> texts;
+  const std::vector<std::size_t> best = best_of_their_scans(folder);
+  for (std::size_t i = 0; i < folder.series.size(); ++i) {
+    if (best[i] == i) continue;
+    const DicomSeries &series = folder.series[i], &better = folder.series[best[i]];
+    const bool by_labels =
+        folder.labelled.contains(better.common.series) && !folder.labelled.contains(series.common.series);
+    texts[series_id(series)] = series_id(better) + " (" + (by_labels ? "which labels refer to, " : "") +
+                               reconstruction_text(better) + ", in place of " + reconstruction_text(series) + ")";
+  }
+  return texts;
 }
 
 std::string chosen_series_text(std::size_t count, const std::string& id) {

@@ -31,6 +31,10 @@ ImageReference image_reference(const std::filesystem::path& path);
 ///   least_fraction  as in VolumeLimits
 VolumeFormat dicom_format(IrregularSlices irregular = IrregularSlices::kReject, double least_fraction = kLeastFraction);
 
+/// Returns for each series that another one stands for (io/dicom/same_scan.h), by id, that one's id and why, as
+/// FoundVolume::better has it.
+std::map<std::string, std::string> better_series(const DicomFolder& folder);
+
 /// Returns "W_SERIES ..." about a folder or an archive with so many reconstructions of one scan, which the series with
 /// this id stands for.
 std::string chosen_series_text(std::size_t count, const std::string& id);

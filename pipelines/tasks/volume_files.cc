@@ -1,6 +1,7 @@
 #include "pipelines/tasks/volume_files.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -23,6 +24,31 @@ std::optional<std::string> volume_id(const fs::path& path, const VolumeFormats& 
 
 namespace {
 
+/// The series of a folder and its archives without their files: which of them are reconstructions of one scan is told
+/// across archives.
+class SeriesOfTree {
+ public:
+  void add(const DicomFolder& found) {
+    all_.labelled.insert(found.labelled.begin(), found.labelled.end());
+    for (const DicomSeries& series : found.series) {
+      if (!ids_.insert(series_id(series)).second) continue;
+      DicomSeries light = series;
+      light.files.clear(), light.slices = {series.slices.front(), series.slices.back()};
+      all_.series.push_back(std::move(light));
+    }
+  }
+  /// Says of each volume whether another one stands for its scan.
+  void judge(std::vector<FoundVolume>& volumes) const {
+    const std::map<std::string, std::string> better = better_series(all_);
+    for (FoundVolume& volume : volumes)
+      if (ids_.contains(volume.id)) volume.better = better.contains(volume.id) ? better.at(volume.id) : "";
+  }
+
+ private:
+  DicomFolder all_;
+  std::set<std::string> ids_;
+};
+
 /// Adds the volumes of the archives in a folder, one archive for each study, to those of its DICOM files. An archive
 /// that cannot be read stands for itself: reading it says why.
 void add_archived(const fs::path& folder, const VolumeFormats& formats, FoundVolumes& found) {
@@ -34,11 +60,15 @@ void add_archived(const fs::path& folder, const VolumeFormats& formats, FoundVol
   const auto add = [&](std::size_t count, const std::string& what) {
     if (count > 0) left_out.push_back(std::to_string(count) + (count == 1 ? " archive " : " archives ") + what);
   };
-  for (const fs::path& archive : archives_below(folder)) {
+  const std::vector<fs::path> archives = archives_below(folder);
+  SeriesOfTree series;
+  if (!archives.empty() && !found.volumes.empty()) series.add(*find_dicom_series(folder));
+  for (const fs::path& archive : archives) {
     if (!is_volume_folder(archive, formats)) continue;
     FoundVolumes more;
     try {
       more = find_volumes(archive, formats);
+      series.add(*read_archived_study(archive, formats.limits).found);  // it was unpacked just now
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
       std::error_code error;
@@ -56,6 +86,7 @@ void add_archived(const fs::path& folder, const VolumeFormats& formats, FoundVol
         ++doubled;
     }
   }
+  if (!archives.empty()) series.judge(found.volumes);
   if (doubled > 0)
     left_out.push_back(std::to_string(doubled) + (doubled == 1 ? " volume of an archive that is there twice"
                                                                : " volumes of archives that are there twice"));

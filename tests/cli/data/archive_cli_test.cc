@@ -140,6 +140,20 @@ TEST_F(ArchiveCli, OfSeveralReconstructionsTheBestOneIsPredicted) {
   EXPECT_FALSE(all.json().contains("other_reconstructions"));
 }
 
+TEST_F(ArchiveCli, ReconstructionsInArchivesOfTheirOwnAreOneScanToo) {
+  fs::create_directories(scratch_ / "zips");
+  scratch_.write("zips/a.zip", archive_bytes("zip", planted_scan({.series = "1.2.840.99.77.3", .kernel = "B70f"})));
+  scratch_.write("zips/b.zip", archive_bytes("zip", planted_scan({.series = "1.2.840.99.77.4", .kernel = "B30f"})));
+  write_planted_scan(scratch_ / "zips/c", {.series = "1.2.840.99.77.5", .kernel = "B50f"});
+  const CommandResult r =
+      run_there("predict " + run() + " " + (scratch_ / "zips") + " -o " + (scratch_ / "out") + " --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.json().at("cases").size(), 1u);
+  ASSERT_EQ(r.json().at("other_reconstructions").size(), 2u);
+  for (const auto& other : r.json().at("other_reconstructions"))
+    EXPECT_THAT(other.at("reason").get<std::string>(), HasSubstr("kernel sharpness 30 of 100, in place of"));
+}
+
 TEST_F(ArchiveCli, AStudyOfOneScanIsItsBestReconstructionWhereverOneVolumeIsWanted) {
   write_planted_scan(scratch_ / "study/soft", {.series = "1.2.840.99.77.3", .kernel = "B30f"});
   write_planted_scan(scratch_ / "study/sharp", {.series = "1.2.840.99.77.4", .kernel = "B70f"});
@@ -160,6 +174,7 @@ TEST_F(ArchiveCli, AStudyOfOneScanIsItsBestReconstructionWhereverOneVolumeIsWant
       if (!file.contains("better")) best = file.at("path");
     const CommandResult one = run_there("convert " + input + " -o " + output);
     ASSERT_EQ(one.exit_code, 0) << one.err;
+    EXPECT_THAT(one.out, HasSubstr("W_SERIES it holds 2 reconstructions of one scan"));
     const std::string bytes = file_text(output);
     ASSERT_EQ(run_there("convert '" + best + "' -o " + output).exit_code, 0);
     EXPECT_EQ(file_text(output), bytes);
