@@ -58,11 +58,10 @@ const char* InputTimes::source() const {
 }
 
 std::string InputTimes::text(double seconds) const {
-  if (earlier_.elements > 0)
-    return "about " + duration_text(seconds) + " by an estimate from what an earlier call took";
-  if (host_ == nullptr)
-    return "no estimate of the time: predict one input first, or measure this machine with voxshard doctor";
-  return "about " + duration_text(seconds) +
+  const std::string about = seconds < 1 ? "less than 1 s" : "about " + duration_text(seconds);
+  if (earlier_.elements > 0) return about + " by an estimate from what an earlier call took";
+  if (host_ == nullptr) return "no estimate of the time: voxshard doctor measures this machine once";
+  return about +
          " for the network by an estimate from the measured rates of this machine; reading and writing come in "
          "addition";
 }

@@ -277,6 +277,7 @@ class ClipsPrediction : public Prediction {
                      beside_output(o_, draws_folder(o_) ? "drawn" : "drawn.mp4").string()};
     else if (!own_.draw.empty() && !draws_folder(o_))
       report.next = {"info", own_.draw.string()};
+    if (o_.recursive && own_.draw.empty() && !report.next.empty()) report.next.emplace_back("{recursive}");
   }
 
   std::string told_text() const {

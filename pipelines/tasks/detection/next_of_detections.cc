@@ -20,6 +20,8 @@ std::vector<std::string> next_of_detections(const PredictOptions& o, const Detec
   if (!d.draw.empty()) return {"info", d.draw.string()};
   const std::string drawn = beside_output(o, is_video_name(o.input) ? "drawn.mp4" : "drawn").string();
   std::vector<std::string> words = {"predict", o.run.string(), input, "{output}", output, "{draw}", drawn};
+  if (o.recursive) words.emplace_back("{recursive}");
+  if (d.keep_names) words.emplace_back("{keep-names}");
   if (d.min_score > 0) words.insert(words.end(), {"{min-score}", number_text(d.min_score)});
   return words;
 }

@@ -135,7 +135,7 @@ TEST_F(ArchiveCli, OfSeveralReconstructionsTheBestOneIsPredicted) {
   const CommandResult all =
       run_there("predict " + run() + " " + study + " -o " + (scratch_ / "best") + " --series all --json");
   ASSERT_EQ(all.exit_code, 0) << all.err;
-  EXPECT_EQ(all.json().at("cases").size() + all.json().at("kept").get<std::size_t>(), 2u);
+  EXPECT_EQ(all.json().at("cases").size(), 2u) << "what is kept is among them";
   EXPECT_EQ(all.json().at("kept"), 1) << "what a night with the other choice predicted stays good";
   EXPECT_FALSE(all.json().contains("other_reconstructions"));
 }

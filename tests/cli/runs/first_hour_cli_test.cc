@@ -160,6 +160,8 @@ TEST_F(FirstHourCli, ClassesThatWereMissedAreNamedAfterTrainAndEvaluate) {
   }
   EXPECT_THAT(expected, testing::Contains("lesion: dice 0.000 in 1 of 1 case"));
   EXPECT_EQ(missed_in(trained.out), expected) << trained.out;
+  EXPECT_THAT(trained.out, testing::ContainsRegex("\ndice by class: lungs [0-9.]+, liver [0-9.]+, lesion 0.000, "
+                                                  "spine [0-9.]+\n"));
 
   const CommandResult scored = run_voxshard("evaluate " + run + "/held_out " + data() + "/labelsTr --dataset " +
                                             data() + " -o " + (folder / "scores.json"));
