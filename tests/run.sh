@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds voxshard and runs its tests; the last lines say what was left out and why (no data: VOXSHARD_TEST_DATA names them; no
-# ffmpeg, no MPI, no right to make network namespaces), and how many passed and failed. Fails if a test fails.
+# ffmpeg, no chromium, no MPI, no right to make network namespaces), and how many passed and failed. Fails if a test fails.
 #
 #   bash tests/run.sh                 the fast tests; those of kernels, parity, models and verify once per instruction set
 #                                     that the processor has, the others once
