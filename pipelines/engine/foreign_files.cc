@@ -16,10 +16,10 @@ namespace {
 constexpr std::size_t kMostShown = 10;
 
 /// An ending may be a part of a name ("scan.MEIER"): those of this list alone are shown.
-constexpr std::array<std::string_view, 37> kEndings = {
-    ".avi",  ".bmp", ".csv",  ".dcm", ".doc", ".docx", ".dvh", ".gz",  ".hdr", ".html", ".ima", ".img",  ".ini",
-    ".jpeg", ".jpg", ".json", ".log", ".md",  ".mha",  ".mhd", ".mkv", ".mov", ".mp4",  ".nii", ".nrrd", ".odt",
-    ".pdf",  ".png", ".raw",  ".tar", ".tif", ".tiff", ".tsv", ".txt", ".xls", ".xml",  ".zip"};
+constexpr std::array<std::string_view, 38> kEndings = {
+    ".avi",  ".bmp", ".csv",  ".dcm",   ".doc", ".docx", ".dvh",  ".gz",  ".hdr", ".html", ".ima", ".img", ".ini",
+    ".jpeg", ".jpg", ".json", ".jsonl", ".log", ".md",   ".mha",  ".mhd", ".mkv", ".mov",  ".mp4", ".nii", ".nrrd",
+    ".odt",  ".pdf", ".png",  ".raw",   ".tar", ".tif",  ".tiff", ".tsv", ".txt", ".xls",  ".xml", ".zip"};
 
 std::string kind_of(const std::filesystem::path& file) {
   std::string ending = file.extension().string();
