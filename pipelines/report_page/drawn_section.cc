@@ -12,10 +12,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kColours = 8;
+constexpr std::size_t kColours = 8, kMostTexts = 12;
 
 /// Returns the boxes of a list as SVG, each with its class and score as a title and the score as text: the colour tells
-/// the class, and short texts cover little.
+/// the class, and short texts cover little. Above kMostTexts boxes they would cover each other, and are left out.
 ///   width  of the image, in its pixels
 std::string boxes_svg(const Json& boxes, const Json& detail, const char* kind, double width, double letter_px) {
   const Json& classes = part_of(detail, "/classes");
@@ -30,7 +30,7 @@ std::string boxes_svg(const Json& boxes, const Json& detail, const char* kind, d
     svg += "<rect class=\"r" + colour + "\" x=\"" + svg_number(edge(0)) + "\" y=\"" + svg_number(edge(1)) +
            "\" width=\"" + svg_number(edge(2)) + "\" height=\"" + svg_number(edge(3)) + "\"><title>" +
            html_text(name + (score.empty() ? "" : " " + score)) + "</title></rect>";
-    if (score.empty()) continue;
+    if (score.empty() || boxes.size() > kMostTexts) continue;
     const double above = edge(1) - letter_px / 4, x = std::clamp(edge(0), 0.0, std::max(0.0, width - 2.5 * letter_px));
     svg += "<text class=\"t" + colour + "\" x=\"" + svg_number(x) + "\" y=\"" +
            svg_number(above > letter_px ? above : edge(1) + letter_px) + "\" font-size=\"" + svg_number(letter_px) +

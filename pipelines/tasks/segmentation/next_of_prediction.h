@@ -8,7 +8,8 @@
 
 namespace voxshard {
 
-/// Returns evaluate when labels lie beside the images as in nnU-Net's folders, else info.
+/// Returns evaluate when labels lie beside the images as in nnU-Net's folders, else report, with the images unless the
+/// folder leads to them.
 std::vector<std::string> next_of_prediction(const PredictOptions& options);
 
 }  // namespace voxshard

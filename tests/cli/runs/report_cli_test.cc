@@ -44,7 +44,11 @@ TEST_F(ReportCli, ReplacesNothingButAPageAndRefusesWhatIsNoRun) {
 TEST_F(ReportCli, OfPredictedVolumesWritesAContactSheet) {
   const Folder folder("sheet");
   const std::string pred = folder / "pred", images = data() + "/imagesTr";
-  ASSERT_EQ(run_voxshard("predict " + run() + " " + images + " -o " + pred + " --quiet").exit_code, 0);
+  std::filesystem::copy(images, folder / "scans");
+  const CommandResult predicted = run_voxshard("predict " + run() + " " + (folder / "scans") + " -o " + pred);
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_THAT(predicted.out, HasSubstr("next: voxshard report " + pred + " --images " + (folder / "scans")))
+      << "there are no labels to evaluate it on";
   const CommandResult alone = run_voxshard("report " + pred);
   EXPECT_EQ(alone.exit_code, 0) << alone.err;
   EXPECT_THAT(alone.out, HasSubstr("2 of 2 label maps, 0 with their image"));
@@ -54,7 +58,7 @@ TEST_F(ReportCli, OfPredictedVolumesWritesAContactSheet) {
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_EQ(r.json().at("with_image"), 2);
   EXPECT_EQ(r.json().at("volumes").size(), 8u) << "four classes of two cases";
-  EXPECT_EQ(run_voxshard("predict " + run() + " " + images + " -o " + pred + " --quiet").exit_code, 0)
+  EXPECT_EQ(run_voxshard("predict " + run() + " " + (folder / "scans") + " -o " + pred + " --quiet").exit_code, 0)
       << "a sheet in the folder is in nobody's way";
   std::filesystem::resize_file(pred + "/phantom_000.nii.gz", 100);
   EXPECT_EQ(run_voxshard("report " + pred + " --json").exit_code, 8) << "a torn label map costs itself";

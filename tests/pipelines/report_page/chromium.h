@@ -43,8 +43,8 @@ struct RenderedPage {
   nlohmann::json checks;  // what kChecks found
 };
 
-/// What is wrong with the look of a page, and what it shows, as JSON in the element with the id "checks". All folded
-/// parts are opened.
+/// What is wrong with the look of a page, what it shows, and what its script does, as JSON in the element with the id
+/// "checks". All folded parts are opened.
 inline constexpr const char* kChecks = R"js(
 (function(){
 "use strict";
@@ -111,6 +111,33 @@ document.querySelectorAll("[data-value]").forEach(function(cell){
  found.numbers.push({table:cell.closest("table").id,row:cell.parentElement.firstElementChild.textContent,
   column:cell.cellIndex,value:+cell.dataset.value,text:cell.textContent});
 });
+// What the script of the page does when a reader points, drags and moves a slider.
+function point(target,type,x,y){
+ target.dispatchEvent(new PointerEvent(type,{clientX:x,clientY:y,bubbles:true,pointerId:1}));
+}
+var figure=document.querySelector("#show-slices figure"),chart=document.querySelector("svg[data-series]");
+if(figure){
+ var canvas=figure.querySelector("canvas"),range=figure.querySelector("input"),says=figure.querySelector("output");
+ var before=canvas.toDataURL(),shows={first:says.textContent};
+ point(canvas,"pointerdown",200,200);point(canvas,"pointermove",150,180);point(canvas,"pointerup",150,180);
+ shows.dragged=says.textContent;shows.dragChanges=canvas.toDataURL()!==before;
+ point(canvas,"pointermove",100,100);shows.released=says.textContent;
+ canvas.dispatchEvent(new MouseEvent("dblclick"));shows.reset=says.textContent;shows.resetIsFirst=canvas.toDataURL()===before;
+ var box=document.getElementById("show-prediction");
+ box.click();shows.hideChanges=canvas.toDataURL()!==before;box.click();
+ range.value=0;range.dispatchEvent(new Event("input"));shows.moved=says.textContent;
+ found.viewer=shows;
+}
+if(chart&&document.getElementById("read")){
+ var place=chart.getBoundingClientRect();
+ point(chart,"pointermove",place.right-20,place.top+60);
+ found.read=document.getElementById("read").textContent;
+}
+var hides=document.querySelector("[data-toggles]");
+if(hides){
+ hides.click();
+ found.hidden=getComputedStyle(document.querySelector(hides.dataset.toggles)).display;
+}
 var all=document.createElement("pre");
 all.id="checks";
 all.textContent=JSON.stringify(found).replace(/[<>&]/g,"?");

@@ -99,6 +99,19 @@ std::vector<std::pair<double, double>> points_of(const std::string& dom, const s
   return points;
 }
 
+/// Expects that dragging changes the window, a double click shows all values again, and the slider the first slice.
+void expect_viewer(const json& checks, std::int64_t first_slice) {
+  const json& viewer = checks.at("viewer");
+  EXPECT_TRUE(viewer.at("dragChanges").get<bool>()) << viewer;
+  EXPECT_NE(viewer.at("dragged"), viewer.at("first"));
+  EXPECT_EQ(viewer.at("released"), viewer.at("dragged")) << "a released pointer drags nothing";
+  EXPECT_EQ(viewer.at("reset"), viewer.at("first"));
+  EXPECT_TRUE(viewer.at("resetIsFirst").get<bool>());
+  EXPECT_TRUE(viewer.at("hideChanges").get<bool>()) << "labels can be hidden";
+  EXPECT_THAT(viewer.at("moved").get<std::string>(),
+              testing::StartsWith("axial, slice " + std::to_string(first_slice) + ", window "));
+}
+
 /// Renders a page in each scheme and two widths and expects that it looks well; returns the light wide one.
 RenderedPage rendered_well(const std::filesystem::path& page) {
   const ScratchFolder folder("rendered");
@@ -152,6 +165,8 @@ TEST(RenderedPage, OfASegmentationShowsTheNumbersAndSlicesOfItsFiles) {
                 testing::StartsWith(plane.at("plane").get<std::string>() + ", slice " +
                                     plane.at("at").at(middle).dump() + ", window "));
   }
+  expect_viewer(page.checks, slices.at(0).at("planes").at(0).at("at").at(0));
+  EXPECT_THAT(page.checks.at("read").get<std::string>(), HasSubstr("step 6  ")) << "the values under the pointer";
   EXPECT_EQ(points_of(page.dom, "loss", 260).size(), 6u) << "a point for each step";
   const auto scores = points_of(page.dom, "score", 260);
   ASSERT_EQ(scores.size(), 3u);
@@ -174,6 +189,7 @@ TEST(RenderedPage, OfADetectionShowsItsCurvesConfusionAndImages) {
     EXPECT_NEAR(points[i].first, curves.at("recall").at(i).get<double>(), 1e-3) << i;
     EXPECT_NEAR(points[i].second, curves.at("all").at(i).get<double>(), 1e-3) << i;
   }
+  EXPECT_EQ(page.checks.at("hidden"), "none") << "boxes can be hidden";
   EXPECT_THAT(page.dom, HasSubstr("class=\"wanted\""));
   EXPECT_THAT(page.dom, HasSubstr("id=\"last-confusion\""));
 }
@@ -241,6 +257,10 @@ TEST(RenderedPage, OfPredictionsShowsTheVolumesOfTheLabelMaps) {
           }
         EXPECT_TRUE(is_there) << name << " " << classes[c];
       }
+    }
+    if (with_images) {
+      const std::string html = Scene::bytes_of(scene.path("pred") / kReportPage), at = "\"at\":[";
+      expect_viewer(page.checks, std::stoll(html.substr(html.find(at) + at.size())));
     }
     for (const json& output : page.checks.at("outputs"))
       EXPECT_EQ(output.get<std::string>().find(", window ") != std::string::npos, with_images) << output;

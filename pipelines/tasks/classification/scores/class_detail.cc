@@ -26,9 +26,9 @@ Json class_detail(const Classified& found, const std::vector<std::string>& class
     return found.row(i)[static_cast<std::size_t>(found.truth[item])];
   };
   std::vector<std::size_t> order(names.size());
-  const auto named = [&] {
+  const auto named = [&](std::size_t most) {
     Json list = Json::array();
-    for (std::size_t k = 0; k < std::min(kMostNamedItems, order.size()); ++k) {
+    for (std::size_t k = 0; k < std::min(kMostNamedItems, most); ++k) {
       const std::size_t item = order[k];
       list.push_back({{"item", names[item]},
                       {"true", found.truth[item]},
@@ -39,10 +39,10 @@ Json class_detail(const Classified& found, const std::vector<std::string>& class
   };
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::less(), probability);
-  detail["worst"] = named();
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  detail["worst"] = named((order.size() + 1) / 2);
+  std::ranges::reverse(order);
   std::ranges::stable_sort(order, std::greater(), probability);
-  detail["best"] = named();
+  detail["best"] = named(order.size() / 2);  // none that is among the worst
   return detail;
 }
 

@@ -91,10 +91,10 @@ class DetailWriter {
       if (std::isfinite(findings_.ap50_by_image[i])) images.push_back(i);
     const auto score = [&](std::size_t i) { return findings_.ap50_by_image[i]; };
     std::ranges::stable_sort(images, std::less(), score);
-    detail["worst"] = named(images);
+    detail["worst"] = named(images, (images.size() + 1) / 2);
     std::ranges::reverse(images);
     std::ranges::stable_sort(images, std::greater(), score);
-    detail["best"] = named(images);
+    detail["best"] = named(images, images.size() / 2);  // none that is among the worst
     detail["images"] = Json::array();
     for (const DrawnImage& one : findings_.drawn) detail["images"].push_back(drawn(one));
     return detail;
@@ -104,9 +104,9 @@ class DetailWriter {
   double least_score() const { return point_ ? point_->score : std::numeric_limits<double>::infinity(); }
   std::string name_of(std::size_t image) const { return findings_.dataset.images[image].file.filename().string(); }
 
-  Json named(const std::vector<std::size_t>& images) const {
+  Json named(const std::vector<std::size_t>& images, std::size_t most) const {
     Json list = Json::array();
-    for (std::size_t i = 0; i < std::min(kMostNamed, images.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMostNamed, most); ++i) {
       const ImageBoxes boxes = boxes_of(findings_, images[i]);
       const auto confusion =
           detection_confusion(boxes.truth, boxes.found, {.images = 1, .categories = counts_.categories}, least_score());

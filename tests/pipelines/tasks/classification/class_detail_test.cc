@@ -24,6 +24,7 @@ TEST(ClassDetail, CountsMistakesAndNamesTheItemsFurthestFromTheirClass) {
   EXPECT_EQ(detail.at("mistakes").size(), 2u);
   EXPECT_EQ(detail.at("worst").at(0), json({{"item", "d"}, {"true", 1}, {"found", 0}, {"probability", 0.3}}));
   EXPECT_EQ(detail.at("best").at(0), json({{"item", "a"}, {"true", 0}, {"found", 0}, {"probability", 0.9}}));
+  EXPECT_EQ(detail.at("worst").size() + detail.at("best").size(), 4u) << "none is among both";
   EXPECT_EQ(detail.at("classes").at(0).at("recall"), 0.5);
 }
 

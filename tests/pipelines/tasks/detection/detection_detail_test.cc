@@ -87,7 +87,8 @@ TEST(DetectionDetail, SaysWhatIsFoundAndMistakenAtTheOperatingPoint) {
             json({{"item", "b.png"}, {"ap50", 0.0}, {"objects", 1}, {"found", 0}, {"wrong", 1}}));
   EXPECT_EQ(detail.at("best").at(0),
             json({{"item", "a.png"}, {"ap50", 1.0}, {"objects", 2}, {"found", 2}, {"wrong", 0}}));
-  EXPECT_EQ(detail.at("worst").size(), 2u) << "an image without an object has no AP50";
+  EXPECT_EQ(detail.at("worst").size(), 1u) << "an image without an object has no AP50";
+  EXPECT_EQ(detail.at("best").size(), 1u) << "none is among the worst and the best";
 }
 
 TEST(DetectionDetail, DrawnImagesHaveTheBoxesOfTheOperatingPoint) {
@@ -109,7 +110,7 @@ TEST(DetectionDetail, OfASetWithoutObjectsHasNoCurve) {
   scene.truth.clear();
   const json detail = scene.detail();
   EXPECT_TRUE(detail.at("curves").at("all").is_null());
-  EXPECT_EQ(detail.at("worst").size(), 2u);
+  EXPECT_EQ(detail.at("worst").size(), 1u);
 }
 
 TEST(DrawnImages, AreScaledToASideOf512) {
@@ -142,10 +143,11 @@ TEST(DetectionDetail, OfARunIsThatOfItsValidationsOnEveryGridAndOverRanks) {
     EXPECT_THAT(image.at("jpeg").get<std::string>(), testing::StartsWith("/9j/"));
     EXPECT_EQ(image.at("reference").size(), 2u);
   }
-  for (const auto& [name, ranks, partition] :
-       std::vector<std::tuple<std::string, int, Dims>>{{"cut", 1, {1, 2, 2, 1}}, {"over", 3, {1, 2, 2, 1}}}) {
-    TrainOptions other = o;
-    other.run = scene.path(name), other.spec.cut.mesh.partition = partition;
+  for (const auto& [name, ranks, partition] : std::vector<std::tuple<std::string, int, Dims>>{
+           {"uncut", 1, {1, 1, 1, 1}}, {"cut", 1, {1, 2, 2, 1}}, {"over", 3, {1, 2, 2, 1}}}) {
+    TrainOptions other = o;  // the trained weights on other grids
+    other.run = scene.path(name), other.from = o.run, other.steps = 1, other.optimizer.learning_rate = 1e-30;
+    other.spec.cut.mesh.partition = partition;
     test::Mailbox mailbox(ranks);
     test::run_valid_ranks(mailbox, [&](Transport& transport) {
       NoProgress quiet;
@@ -154,12 +156,10 @@ TEST(DetectionDetail, OfARunIsThatOfItsValidationsOnEveryGridAndOverRanks) {
       run_train(one, quiet);
     });
   }
-  EXPECT_TRUE(Scene::bytes_of(scene.path("cut") / kLastDetailFile) ==
-              Scene::bytes_of(scene.path("over") / kLastDetailFile))
-      << "the same cut in one process";
-  const json cut = read_json(scene.path("cut") / kLastDetailFile);
-  EXPECT_EQ(cut.at("images").size(), 2u);
-  EXPECT_EQ(cut.at("curves").at("recall"), last.at("curves").at("recall"));
+  const std::string uncut = Scene::bytes_of(scene.path("uncut") / kLastDetailFile);
+  EXPECT_GT(uncut.size(), 1000u);
+  EXPECT_TRUE(Scene::bytes_of(scene.path("cut") / kLastDetailFile) == uncut) << "on every grid";
+  EXPECT_TRUE(Scene::bytes_of(scene.path("over") / kLastDetailFile) == uncut) << "over ranks";
   o.restart = true, o.slices = 0;
   run_train(o, scene.progress);
   EXPECT_TRUE(read_json(o.run / kLastDetailFile).at("images").empty()) << "none when it is so asked";
