@@ -50,8 +50,10 @@ std::string text_of(const ForeignFiles& foreign) {
     if (foreign.links > 0)
       parts.push_back(counted(foreign.links, "link that leads", "links that lead") + " out of the folder");
     if (foreign.folders > 0)
-      parts.push_back(counted(foreign.folders, "folder that was", "folders that were") +
-                      " not entered; {recursive} looks into " + (foreign.folders == 1 ? "it" : "them"));
+      parts.push_back(counted(foreign.folders, "folder that was", "folders that were") + " not entered" +
+                      (foreign.is_tree        ? ", too deep or not to be read"
+                       : foreign.folders == 1 ? "; {recursive} looks into it"
+                                              : "; {recursive} looks into them"));
   };
   if (!foreign.files.empty()) {
     if (foreign.shows_names) {
