@@ -73,6 +73,7 @@ DicomFolder sort_dicom_series(std::vector<DicomHeader> headers);
 struct DicomWalk {
   std::int64_t most_files = 1'000'000;
   int deepest = 16;
+  std::int64_t* not_entered = nullptr;  // counts folders that are too deep or cannot be read; may be null
 };
 /// Calls body(file) for every file of a folder and the folders in it that is not hidden, until it returns false. Links
 /// to folders are not followed. Errors: kInput as find_dicom_series.

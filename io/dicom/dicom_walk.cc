@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <deque>
 #include <mutex>
@@ -21,7 +23,10 @@ void walk_folder(const fs::path& folder, const DicomWalk& walk,
     std::error_code unknown;
     const bool hidden = it->path().filename().string().starts_with(".");
     if (it->is_directory(unknown)) {
-      if (hidden || it.depth() + 1 >= walk.deepest) it.disable_recursion_pending();
+      const bool deep = it.depth() + 1 >= walk.deepest;
+      if (hidden || deep) it.disable_recursion_pending();
+      if (walk.not_entered != nullptr && !hidden && !it->is_symlink(unknown))
+        *walk.not_entered += deep || ::access(it->path().c_str(), R_OK | X_OK) != 0;
       continue;
     }
     if (++count > walk.most_files)

@@ -16,10 +16,10 @@ namespace {
 constexpr std::size_t kMostShown = 10;
 
 /// An ending may be a part of a name ("scan.MEIER"): those of this list alone are shown.
-constexpr std::array<std::string_view, 37> kEndings = {
-    ".avi",  ".bmp", ".csv",  ".dcm", ".doc", ".docx", ".dvh", ".gz",  ".hdr", ".html", ".ima", ".img",  ".ini",
-    ".jpeg", ".jpg", ".json", ".log", ".md",  ".mha",  ".mhd", ".mkv", ".mov", ".mp4",  ".nii", ".nrrd", ".odt",
-    ".pdf",  ".png", ".raw",  ".tar", ".tif", ".tiff", ".tsv", ".txt", ".xls", ".xml",  ".zip"};
+constexpr std::array<std::string_view, 38> kEndings = {
+    ".avi",  ".bmp", ".csv",  ".dcm",   ".doc", ".docx", ".dvh",  ".gz",  ".hdr", ".html", ".ima", ".img", ".ini",
+    ".jpeg", ".jpg", ".json", ".jsonl", ".log", ".md",   ".mha",  ".mhd", ".mkv", ".mov",  ".mp4", ".nii", ".nrrd",
+    ".odt",  ".pdf", ".png",  ".raw",   ".tar", ".tif",  ".tiff", ".tsv", ".txt", ".xls",  ".xml", ".zip"};
 
 std::string kind_of(const std::filesystem::path& file) {
   std::string ending = file.extension().string();
@@ -50,8 +50,10 @@ std::string text_of(const ForeignFiles& foreign) {
     if (foreign.links > 0)
       parts.push_back(counted(foreign.links, "link that leads", "links that lead") + " out of the folder");
     if (foreign.folders > 0)
-      parts.push_back(counted(foreign.folders, "folder that was", "folders that were") +
-                      " not entered; {recursive} looks into " + (foreign.folders == 1 ? "it" : "them"));
+      parts.push_back(counted(foreign.folders, "folder that was", "folders that were") + " not entered" +
+                      (foreign.is_tree        ? ", too deep or not to be read"
+                       : foreign.folders == 1 ? "; {recursive} looks into it"
+                                              : "; {recursive} looks into them"));
   };
   if (!foreign.files.empty()) {
     if (foreign.shows_names) {

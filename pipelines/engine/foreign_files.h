@@ -18,6 +18,7 @@ struct ForeignFiles {
   std::filesystem::path folder = {};              // the input, below which they are named
   std::int64_t links = 0;                         // links to files outside of the folder, which are not followed
   std::int64_t folders = 0;                       // folders that were not entered
+  bool is_tree = false;                           // folders were entered, but those too deep or not readable
   bool shows_names = false;                       // false: endings of a fixed list stand for the names
 
   bool any() const { return !files.empty() || links > 0 || folders > 0; }

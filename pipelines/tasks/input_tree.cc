@@ -20,7 +20,7 @@ bool leads_out(const fs::path& file, const fs::path& folder) {
 
 InputTree files_below(const fs::path& folder) {
   InputTree tree;
-  walk_folder(folder, {}, [&](const fs::directory_entry& entry) {
+  walk_folder(folder, {.not_entered = &tree.folders}, [&](const fs::directory_entry& entry) {
     if (leads_out(entry.path(), folder))
       ++tree.links;
     else
@@ -34,7 +34,7 @@ InputTree files_below(const fs::path& folder) {
 std::vector<fs::path> inputs_below(const fs::path& folder, const std::string& what,
                                    const std::function<bool(const fs::path&)>& is_input, ForeignFiles& foreign) {
   InputTree tree = files_below(folder);
-  foreign = {.files = {}, .folder = folder, .links = tree.links};
+  foreign = {.files = {}, .folder = folder, .links = tree.links, .folders = tree.folders, .is_tree = true};
   std::vector<fs::path> inputs;
   for (fs::path& file : tree.files) (is_input(file) ? inputs : foreign.files).push_back(std::move(file));
   if (!inputs.empty()) return inputs;

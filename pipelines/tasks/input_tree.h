@@ -23,6 +23,7 @@ namespace voxshard {
 struct InputTree {
   std::vector<std::filesystem::path> files;  // regular files, sorted, without hidden ones
   std::int64_t links = 0;                    // links to files outside of the folder, which are left out
+  std::int64_t folders = 0;                  // folders that are too deep or cannot be read
 };
 
 /// Returns the files below a folder, up to 16 folders deep. Links to folders, and those that lead out of the folder,

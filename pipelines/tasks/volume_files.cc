@@ -178,7 +178,7 @@ nlohmann::ordered_json reconstructions_json(const std::vector<FoundVolume>& othe
 
 VolumeList list_volumes_below(const fs::path& folder, const VolumeFormats& formats, ForeignFiles& foreign) {
   InputTree tree = files_below(folder);
-  foreign = {.files = {}, .folder = folder, .links = tree.links};
+  foreign = {.files = {}, .folder = folder, .links = tree.links, .folders = tree.folders, .is_tree = true};
   FoundVolumes found = find_volumes(folder, formats);
   add_archived(folder, formats, found);
   for (const fs::path& file : tree.files)

@@ -129,10 +129,10 @@ void add_channels(const std::string& id, const Files& files, const std::vector<s
 CaseNames take_names_of_folders(Dataset& set, const std::map<std::string, std::string>& by_path) {
   std::map<fs::path, std::string> name_of;
   for (const Case& item : set.training) name_of[item.images.front()] = item.id;
-  const auto files =
-      std::ranges::stable_partition(set.training, [&](const Case& item) { return !by_path.contains(item.id); });
-  std::vector<Case> of_files(files.begin(), files.end());
-  set.training.erase(files.begin(), files.end());
+  const auto files = std::stable_partition(set.training.begin(), set.training.end(),
+                                           [&](const Case& item) { return !by_path.contains(item.id); });
+  std::vector<Case> of_files(files, set.training.end());
+  set.training.erase(files, set.training.end());
   name_by_folders(set);
   for (Case& item : of_files) {
     item.id = by_path.at(item.id);

@@ -2,8 +2,10 @@
 // overwritten.
 #include "pipelines/commands/run_predict.h"
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "pipelines/commands/run_doctor.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/trained_run.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
@@ -134,6 +136,20 @@ TEST(RunPredict, ADryRunSaysWhatWouldBeDoneAndWritesNothing) {
   EXPECT_THAT(again.text, testing::HasSubstr("by an estimate from what an earlier call took; nothing was written"));
   o.precision = DType::kBF16;
   EXPECT_EQ(run_predict(o, scene.progress).kept, 0) << "other options make other label maps";
+}
+
+TEST(RunPredict, ADryRunEstimatesTheNetworkByTheMeasuredRatesOfTheMachine) {
+  PredictScene scene("predict_host");
+  const std::string file = scene.path("host.json");
+  run_doctor({.output = file, .quick = true, .measure = true, .call_seconds = 1e-6, .most_flops = 2e7}, scene.progress);
+  ASSERT_EQ(::setenv("VOXSHARD_HOST_DEVICE", file.c_str(), 1), 0);
+  PredictOptions o = scene.predict();
+  o.dry_run = true;
+  const PredictReport report = run_predict(o, scene.progress);
+  ::unsetenv("VOXSHARD_HOST_DEVICE");
+  EXPECT_EQ(report.time_source, "host");
+  for (const PlannedInput& one : report.planned) EXPECT_GT(one.seconds.value_or(0), 0) << one.id;
+  EXPECT_THAT(report.text, testing::HasSubstr("by an estimate from the measured rates of this machine"));
 }
 
 TEST(RunPredict, ImagesOfTheSameNameDoNotOverwriteEachOther) {

@@ -50,11 +50,11 @@ TEST(Rehearsal, OfPrepareSaysWhatItThenDoesAndWritesNothing) {
   const ordered_json& planned = before.json.at("planned");
   ASSERT_EQ(planned.size(), 2u);
   EXPECT_EQ(planned[0].at("id"), "case_0");
-  EXPECT_EQ(planned[0].at("extents"), (nlohmann::json{8, 10, 12}));
+  EXPECT_EQ(planned[0].at("extents"), (ordered_json{8, 10, 12}));
   EXPECT_GE(planned[0].at("bytes").get<std::int64_t>(), 8 * 10 * 12 * 4);
   EXPECT_FALSE(planned[0].at("kept").get<bool>());
   EXPECT_THAT(before.text, HasSubstr("dry run: 2 would be prepared, 0 kept, 2 left out"));
-  EXPECT_EQ(before.json.at("plan").at("spacing_mm"), (nlohmann::json{2.0, 2.0, 3.0})) << "the median of the headers";
+  EXPECT_EQ(before.json.at("plan").at("spacing_mm"), (ordered_json{2.0, 2.0, 3.0})) << "the median of the headers";
 
   const TaskReport done = run_prepare(preparing(scene, false), scene.progress);
   EXPECT_EQ(left_out_of(done.json), left_out_of(before.json));

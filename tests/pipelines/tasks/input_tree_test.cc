@@ -37,6 +37,19 @@ TEST_F(InputTreeTest, HiddenFilesAndLinksOutOfTheFolderAreLeftOut) {
   EXPECT_EQ(tree.links, 1);
 }
 
+TEST_F(InputTreeTest, FoldersThatAreTooDeepAreNotEnteredAndCounted) {
+  std::string deep;
+  for (int i = 0; i < 20; ++i) deep += "d/";
+  put(deep + "x.png"), put("d/y.png");
+  const InputTree tree = files_below(root_);
+  EXPECT_THAT(tree.files, ElementsAre(root_ / "d/y.png"));
+  EXPECT_EQ(tree.folders, 1);
+  ForeignFiles foreign;
+  inputs_below(
+      root_, "picture", [](const fs::path&) { return true; }, foreign);
+  EXPECT_EQ(text_of(foreign), "1 folder that was not entered, too deep or not to be read");
+}
+
 TEST_F(InputTreeTest, NamesAreNumbersThatALaterCallKeeps) {
   const std::vector<fs::path> two = {root_ / "a/x.png", root_ / "b/x.png"};
   const InputNaming naming{.folder = root_, .earlier = folder_.path() / "names.json"};
