@@ -84,6 +84,8 @@ Shape CasePredictor::planned_extents(const Case& item, const VolumeModel& model)
 
 ProcessPlan CasePredictor::plan_that_fits(const Case& item) const {
   ProcessPlan plan;
+  // Where no case fits, nothing was planned that the process holds.
+  const ProcessPlan held = widest(b_.planned().held, base_plan(b_.context.base_bytes()));
   std::optional<VolumeInfo> first;
   for (std::size_t c = 0; c < item.images.size(); ++c) {
     const fs::path& path = item.images[c];
@@ -95,7 +97,7 @@ ProcessPlan CasePredictor::plan_that_fits(const Case& item) const {
     if (c == 0) b_.require_planned(turn);
     for (std::size_t model = 0; model < models_.size(); ++model)
       plan = widest(plan, predicting_plan(info, path, models_[model].plan,
-                                          {.held = b_.planned().held,
+                                          {.held = held,
                                            .cores = b_.planned(model).cores(turn.extents_of(model)),
                                            .sums = summed_classes(model),
                                            .reads_again = averages(),
