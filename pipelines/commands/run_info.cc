@@ -16,12 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-bool holds_volumes(const fs::path& folder, const VolumeFormats& formats) {
-  std::error_code error;
-  return std::any_of(fs::directory_iterator(folder, error), {},
-                     [&](const auto& entry) { return volume_id(entry.path(), formats).has_value(); });
-}
-
 FolderInfo read_folder(const fs::path& path, const InfoOptions& options, std::vector<CaseFailure>& failures) {
   FolderInfo folder{.path = path};
   std::error_code error;
@@ -32,9 +26,12 @@ FolderInfo read_folder(const fs::path& path, const InfoOptions& options, std::ve
                      [&] { folder.videos.push_back(read_video_info(video, options)); });
   std::vector<fs::path> volumes;
   std::map<fs::path, std::string> better;
-  if (!is_folder || videos.empty() || holds_volumes(path, options.formats)) {
+  if (!is_folder || videos.empty() || holds_volume_files(path, options.formats)) {
     VolumeList list = list_volumes(path, options.formats);
-    folder.left_out = list.files ? series_beside(path, options.formats) : list.left_out;
+    folder.left_out = list.left_out;
+    if (list.files)
+      for (const std::string& more : {series_beside(path, options.formats), files_in_folders(path, options.formats)})
+        if (!more.empty()) folder.left_out += (folder.left_out.empty() ? "" : ", ") + more;
     for (FoundVolume& volume : list.volumes) {
       better[volume.path] = std::move(volume.better);
       volumes.push_back(std::move(volume.path));

@@ -118,7 +118,20 @@ std::vector<fs::path> held_in(const FoundVolume& volume, const VolumeFormats& fo
                                       (but.empty() ? "" : " (but " + but + ")"));
 }
 
-/// Returns "16 files in imagesTr, 16 in labelsTr": the volume files of the folders in a folder; may be empty.
+void sort_volumes(std::vector<FoundVolume>& volumes) {
+  std::ranges::sort(volumes, [](const FoundVolume& a, const FoundVolume& b) {
+    return std::tie(a.id, a.path) < std::tie(b.id, b.path);
+  });
+}
+
+}  // namespace
+
+bool holds_volume_files(const fs::path& folder, const VolumeFormats& formats) {
+  std::error_code error;
+  return std::any_of(fs::directory_iterator(folder, error), {},
+                     [&](const auto& entry) { return volume_id(entry.path(), formats).has_value(); });
+}
+
 std::string files_in_folders(const fs::path& folder, const VolumeFormats& formats) {
   constexpr std::size_t kMostNamed = 4;
   std::vector<std::string> named;
@@ -141,14 +154,6 @@ std::string files_in_folders(const fs::path& folder, const VolumeFormats& format
   const bool lacks_list = fs::exists(folder / "imagesTr", error) && !fs::exists(folder / "dataset.json", error);
   return joined(named, ", ") + (!named.empty() && lacks_list ? ", without a dataset.json beside them" : "");
 }
-
-void sort_volumes(std::vector<FoundVolume>& volumes) {
-  std::ranges::sort(volumes, [](const FoundVolume& a, const FoundVolume& b) {
-    return std::tie(a.id, a.path) < std::tie(b.id, b.path);
-  });
-}
-
-}  // namespace
 
 std::vector<FoundVolume> take_other_reconstructions(std::vector<FoundVolume>& volumes) {
   std::vector<FoundVolume> kept, others;

@@ -18,6 +18,11 @@ namespace voxshard {
 std::optional<std::string> volume_id(const std::filesystem::path& path,
                                      const VolumeFormats& formats = volume_formats());
 
+/// True for a folder with a file that is named like a volume.
+bool holds_volume_files(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
+/// Returns "16 files in imagesTr, 16 in labelsTr": the volume files of the folders in a folder; may be empty.
+std::string files_in_folders(const std::filesystem::path& folder, const VolumeFormats& formats = volume_formats());
+
 /// The volumes of a folder or an archive, sorted by id, then by path. Files with the same name but for the ending have
 /// the same id: who needs one of each refuses them (E_DUPLICATE).
 struct VolumeList {

@@ -13,6 +13,7 @@
 #include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/series_choice.h"
+#include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
 namespace {
@@ -190,6 +191,8 @@ class ClassificationRow : public Task {
     InfoSection& sets = report.set("class_sets");
     const ClassParts parts = find_class_parts(path, recognised_kinds(kinds_));
     if (!parts.any()) return false;
+    // Volumes beside folders with volumes are more likely scans and their masks than classes.
+    if (parts.whole && holds_volume_files(path, options.formats)) return false;
     const ClassSetInfo info = read_class_info(path, options.formats, recognised_kinds(kinds_));
     sets.add(info);
     report.failures.insert(report.failures.end(), info.failures.begin(), info.failures.end());

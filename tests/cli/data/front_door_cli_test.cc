@@ -186,6 +186,23 @@ TEST_F(FrontDoorCli, AFolderWithoutAListSaysWhereItsVolumesAre) {
                                " in labelsTr, without a dataset.json beside them)"));
 }
 
+TEST_F(FrontDoorCli, ScansBesideFoldersOfScansAreNoClasses) {
+  const Folder folder("reports");
+  const std::string scan = data() + "/imagesTr/phantom_000_0000.nii.gz", mask = data() + "/labelsTr/phantom_000.nii.gz";
+  for (const char* name : {"aorta_report", "spine_report"}) {
+    fs::create_directories(folder / name);
+    fs::copy(scan, folder / (std::string(name) + "/ct.nii.gz"));
+    fs::copy(mask, folder / (std::string(name) + "/mask.nii.gz"));
+  }
+  EXPECT_EQ(run_voxshard("info " + folder.path().string() + " --json").json().at("class_sets").size(), 1u);
+  fs::copy(scan, folder / "example_ct.nii.gz");
+  const CommandResult r = run_voxshard("info " + folder.path().string() + " --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_TRUE(r.json().at("class_sets").empty());
+  EXPECT_EQ(r.json().at("folders").at(0).at("images"), 1);
+  EXPECT_EQ(r.json().at("folders").at(0).at("left_out"), "2 files in aorta_report, 2 in spine_report");
+}
+
 TEST_F(FrontDoorCli, AMissingPredictionIsExplainedOnce) {
   const Folder folder("missing");
   const std::string pred = folder / "pred", gone = pred + "/phantom_000.nii.gz";
