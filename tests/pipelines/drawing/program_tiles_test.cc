@@ -72,7 +72,7 @@ TEST(ProgramTiles, EveryHaloIsSeenInAPlane) {
   for (const TileView& view : sheet.views)
     for (const DrawnTile& tile : view.tiles) seen[tile.name] += 1;
   for (int core = 0; core < 8; ++core) {
-    const Box &own = program.plan(value).own[static_cast<std::size_t>(core)];
+    const Box& own = program.plan(value).own[static_cast<std::size_t>(core)];
     EXPECT_GE(seen[std::to_string(core)], 2) << "two planes show three axes: core " << core << " of " << to_string(own);
   }
   const Program slabs = unet({1, 32, 8, 8}, {.mesh = {.partition = {1, 4, 1, 1, 1}}});
