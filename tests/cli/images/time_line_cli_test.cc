@@ -78,7 +78,7 @@ TEST_F(TimeLineCli, FromAFilmToItsTimeLine) {
   EXPECT_THAT(file_text(file("found.windows.csv")), HasSubstr(",p(bars),p(moving)\n"));
   const auto drawn = run_voxshard("info " + file("seen.mp4") + " --json").json().at("videos").at(0);
   EXPECT_EQ(drawn.at("frames"), 50);
-  EXPECT_EQ(drawn.at("width"), 48);
+  EXPECT_EQ(drawn.at("width"), 8 * 48) << "small films are drawn enlarged, so that captions can be read";
   const CommandResult text = run_voxshard("predict " + run() + " " + file("film.mkv") + " -o " + file("found.json"));
   EXPECT_THAT(text.out, HasSubstr("film.mkv"));
   EXPECT_THAT(text.out, HasSubstr("next: voxshard predict "));
