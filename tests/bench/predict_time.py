@@ -4,7 +4,7 @@
   /usr/bin/python3 tests/bench/predict_time.py                                   # 512x512x119, base 8, in 4GiB and 2.5GiB
   /usr/bin/python3 tests/bench/predict_time.py --size 512x512x600 --budgets 4GiB --rounds 1
   /usr/bin/python3 tests/bench/predict_time.py --peer "python3 tests/bench/unet3d_torch.py --forward --norm instance \\
-      --size 119x512x512 --base-filters 8 --precision f32 --layout contiguous"
+      --size 120x512x512 --base-filters 8 --precision f32 --layout contiguous"
 
 Needs Debian's python3-nibabel. The network is that of `train` on `demo` phantoms after two steps: what it finds is of no use, how
 long it takes is that of a trained one. The volume repeats a phantom up to the size that is asked for. Budgets take turns, each once a
