@@ -82,7 +82,7 @@ TEST_F(RanksCli, AConfigThatOneRankSeesOtherwiseIsRefused) {
 }
 
 TEST_F(RanksCli, ThreadsAreTheProcessorsSharedOutAmongTheRanksOfAHost) {
-  const Launched many = run(16, "train --help");
+  const Launched many = run(16, "train --help-all");
   EXPECT_THAT(many.out, HasSubstr("--threads INT:INT in [1 - 1024]=1\n")) << many.err;
 }
 
