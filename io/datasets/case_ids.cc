@@ -43,6 +43,20 @@ std::map<std::string, std::string> ordinals(const std::set<std::string>& names, 
   return ids;
 }
 
+/// Calls take(id, entry) for each case in a file of names; for none where there is no file. Errors: kInput for one that
+/// is damaged.
+template <class Take>
+void for_each_named(const fs::path& file, Take take) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return;
+  const json read = read_json(file);
+  try {
+    for (const auto& [id, one] : read.at("cases").items()) take(id, one);
+  } catch (const json::exception&) {
+    throw damaged_names(file);
+  }
+}
+
 std::vector<fs::path> files_of(const Case& item) {
   std::vector<fs::path> files = item.images;
   if (item.label) files.push_back(*item.label);
@@ -56,15 +70,9 @@ CaseNames read_case_names(const fs::path& work) { return read_case_names_file(wo
 
 CaseNames read_case_names_file(const fs::path& file) {
   CaseNames names;
-  std::error_code error;
-  if (!fs::exists(file, error)) return names;
-  const json read = read_json(file);
-  try {
-    for (const auto& [id, one] : read.at("cases").items())
-      names[id] = {.name = one.at("name").get<std::string>(), .files = {}};
-  } catch (const json::exception&) {
-    throw damaged_names(file);
-  }
+  for_each_named(file, [&](const std::string& id, const json& one) {
+    names[id] = {.name = one.at("name").get<std::string>(), .files = {}};
+  });
   // Ids become names of files.
   for (const auto& [id, one] : names)
     if (!name_problem(id).empty()) throw damaged_names(file);
@@ -72,17 +80,10 @@ CaseNames read_case_names_file(const fs::path& file) {
 }
 
 std::map<std::string, std::vector<fs::path>> read_case_files(const fs::path& work) {
-  const fs::path file = work / kCaseNamesFile;
   std::map<std::string, std::vector<fs::path>> files;
-  std::error_code error;
-  if (!fs::exists(file, error)) return files;
-  const json read = read_json(file);
-  try {
-    for (const auto& [id, one] : read.at("cases").items())
-      for (const json& path : one.at("files")) files[id].emplace_back(path.get<std::string>());
-  } catch (const json::exception&) {
-    throw damaged_names(file);
-  }
+  for_each_named(work / kCaseNamesFile, [&](const std::string& id, const json& one) {
+    for (const json& path : one.at("files")) files[id].emplace_back(path.get<std::string>());
+  });
   return files;
 }
 

@@ -86,12 +86,12 @@ void refuse_irregular(DicomSeries& series, const std::vector<double>& steps) {
                          "lacks " + std::to_string(missing) + (missing == 1 ? " slice" : " slices") +
                              " where its spacing is " + mm(usual) + "; the first gap is between " +
                              between(series, static_cast<std::size_t>(first)) +
-                             "; export the series again, whole, or take irregular-slices resample");
+                             "; export the series again, whole, or take {irregular-slices} resample");
   const auto widest = std::max_element(steps.begin(), steps.end());
   refuse_series(series, "E_IRREGULAR",
                 "has slices at irregular distances, " + mm(sorted.front()) + " to " + mm(sorted.back()) +
                     ", the widest between " + between(series, static_cast<std::size_t>(widest - steps.begin())) +
-                    "; choose a series with one spacing, export it again, or take irregular-slices resample");
+                    "; choose a series with one spacing, export it again, or take {irregular-slices} resample");
 }
 
 /// Checks the positions of sorted slices, two or more, and sets the spacing of the grid.
@@ -105,7 +105,7 @@ void place_slices(DicomSeries& series, const Plane& plane) {
                              " at a place where another one lies, the first at " +
                              mm(series.slices[static_cast<std::size_t>(at - steps.begin())].along_mm) +
                              "; are two series mixed, or is one there twice? Keep one file for each place, or take "
-                             "irregular-slices resample, "
+                             "{irregular-slices} resample, "
                              "which keeps one of those that are equal");
   }
   const Vector way = minus(series.slices.back().at, series.slices.front().at);
@@ -117,7 +117,7 @@ void place_slices(DicomSeries& series, const Plane& plane) {
                          "was scanned with a tilted gantry, or is sheared: its slices shift by " + mm(aside) +
                              " over " + mm(length) + ", " +
                              fixed_text(std::atan2(aside, length) * 180 / std::numbers::pi, 2) +
-                             " degrees; export it resampled on an upright grid, or take irregular-slices resample");
+                             " degrees; export it resampled on an upright grid, or take {irregular-slices} resample");
   const double spacing = length / count, most = kRoundingMm + kRoundingOfSpacing * spacing;
   for (std::size_t i = 0; i < series.slices.size(); ++i) {
     const double place = series.slices.front().along_mm + spacing * static_cast<double>(i);

@@ -141,7 +141,7 @@ std::string shear_problem(const std::string& axes, double shear_degrees, std::op
                            fixed_text(kShearLimitDegrees, 1) + " can be repaired";
   if (!shear_shift_mm) return text + "); set them again";
   return text + "; made orthogonal, they would move a corner by " + fixed_text(*shear_shift_mm, 1) +
-         " mm); resample it on an upright grid, or ask for irregular-slices resample";
+         " mm); resample it on an upright grid, or ask for {irregular-slices} resample";
 }
 
 std::string shear_warning(double shear_degrees, double shear_shift_mm) {

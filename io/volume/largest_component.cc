@@ -114,13 +114,4 @@ void LargestComponents::rewrite(const TensorView& planes) {
   });
 }
 
-std::vector<std::int64_t> keep_largest_components(Tensor& labels, const std::vector<char>& of_class,
-                                                  std::int64_t most_bytes) {
-  LargestComponents largest(of_class, most_bytes);
-  largest.see(labels.view());
-  largest.seen();
-  largest.rewrite(labels.view());
-  return largest.removed();
-}
-
 }  // namespace voxshard

@@ -61,11 +61,4 @@ class LargestComponents {
   Rows plane_, before_;
 };
 
-/// Does this to a whole label map.
-///   labels   (D, H, W) i32, 0 or more
-///   returns  by class, the voxels that became background
-/// Errors: as LargestComponents; the labels are then as they were.
-std::vector<std::int64_t> keep_largest_components(Tensor& labels, const std::vector<char>& of_class,
-                                                  std::int64_t most_bytes = 0);
-
 }  // namespace voxshard

@@ -40,7 +40,7 @@ TEST_F(ShearedCli, ACaseIsQuarantinedOrResampled) {
   EXPECT_THAT(quarantine, HasSubstr("leaning"));
   EXPECT_THAT(quarantine, HasSubstr("E_SHEAR"));
   EXPECT_THAT(quarantine, HasSubstr("14.036 degrees"));
-  EXPECT_THAT(quarantine, HasSubstr("irregular-slices resample"));
+  EXPECT_THAT(quarantine, HasSubstr("--irregular-slices resample"));
   const CommandResult r = run_voxshard(prepare + " --irregular-slices resample --resume");
   ASSERT_EQ(r.exit_code, 0) << r.err;
   EXPECT_EQ(r.json().at("prepared"), 2) << "the plan is that of both cases";

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "tests/expect_error.h"
+#include "tests/keep_largest.h"
 
 namespace voxshard {
 namespace {

@@ -45,7 +45,7 @@ TEST_P(SphereScan, KeepsItsSpheresWhenItIsResampled) {
   write_bytes(path, nifti_bytes({.dims = {size[0], size[1], size[2]}, .datatype = 16, .srow = m}, values));
   const VolumeInfo refused = read_volume_info(path);
   EXPECT_EQ(refused.problem_code, "E_SHEAR");
-  EXPECT_THAT(refused.problem, HasSubstr("irregular-slices resample"));
+  EXPECT_THAT(refused.problem, HasSubstr("{irregular-slices} resample"));
   EXPECT_GT(refused.shear_shift_mm, 0.1);
   EXPECT_THROW(read_image(path), Error);
   const VolumeFormats mending = volume_formats_with(IrregularSlices::kResample);

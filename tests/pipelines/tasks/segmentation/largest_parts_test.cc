@@ -3,9 +3,9 @@
 
 #include <numeric>
 
-#include "io/volume/largest_component.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
+#include "tests/keep_largest.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
