@@ -148,9 +148,10 @@ TEST_F(ArchiveCli, ReconstructionsInArchivesOfTheirOwnAreOneScanToo) {
   const CommandResult r =
       run_there("predict " + run() + " " + (scratch_ / "zips") + " -o " + (scratch_ / "out") + " --json");
   ASSERT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_EQ(r.json().at("cases").size(), 1u);
-  ASSERT_EQ(r.json().at("other_reconstructions").size(), 2u);
-  for (const auto& other : r.json().at("other_reconstructions"))
+  const auto json = r.json();
+  EXPECT_EQ(json.at("cases").size(), 1u);
+  ASSERT_EQ(json.at("other_reconstructions").size(), 2u);
+  for (const auto& other : json.at("other_reconstructions"))
     EXPECT_THAT(other.at("reason").get<std::string>(), HasSubstr("kernel sharpness 30 of 100, in place of"));
 }
 
