@@ -1,6 +1,6 @@
 // --log FILE: what a command says, as JSON lines that are appended while it runs, for jobs whose screen nobody sees.
 //
-//   {"time":"2026-11-25T01:30:02.114Z","event":"start","command":"predict","version":"0.1.0"}
+//   {"time":"2026-11-25T01:30:02.114Z","event":"start","command":"predict","version":"0.2.0"}
 //   {"time":"...","event":"log","text":"planned: 96.0 MiB per core, ..."}        also "warn"
 //   {"time":"...","event":"progress","stage":"predict","done":3,"total":12,"text":"case_3"}
 //   {"time":"...","event":"end","exit_code":8,"seconds":12.1}

@@ -3,7 +3,7 @@
 // says that the files of a part (a case, an image) are about to be written; "part" says that they are complete, with
 // the hash of the data they were made from.
 //
-//   {"format":"voxshard 2","command":"prepare","options":"6f0c…","voxshard":"0.1.0"}
+//   {"format":"voxshard 2","command":"prepare","options":"6f0c…","voxshard":"0.2.0"}
 //   {"begin":"case_3","files":["images/case_3.nii"]}
 //   {"part":"case_3","options":"6f0c…","data":"11d2…","files":{"images/case_3.nii":{"bytes":960352,"hash":"…","time_ns":…}},
 //    "seconds":2.5,"elements":262144}

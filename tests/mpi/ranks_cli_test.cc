@@ -27,7 +27,7 @@ std::size_t count_of(const std::string& text, const std::string& piece) {
 TEST_F(RanksCli, OnlyRankZeroPrints) {
   const Launched version = run(3, "--version");
   EXPECT_EQ(version.exit_code, 0) << version.err;
-  EXPECT_EQ(version.out, "voxshard 0.1.0\n");
+  EXPECT_EQ(version.out, "voxshard " VOXSHARD_VERSION "\n");
   EXPECT_EQ(count_of(run(3, "train --help").out, "Usage:"), 1u);
 }
 
