@@ -9,6 +9,7 @@
 
 #include "io/datasets/dataset.h"
 #include "pipelines/engine/prediction.h"
+#include "pipelines/tasks/segmentation/scores/prediction_times.h"
 #include "pipelines/tasks/segmentation/volume_model.h"
 
 namespace voxshard {
@@ -20,11 +21,6 @@ struct PredictedVolume {
   Tensor labels;            // (D, H, W) i32
   Tensor sums;              // (D, H, W, C) f32 of probabilities over the models; only where they are kept
   std::int64_t times = 0;   // models that were added, each as often as it was given
-};
-
-/// Where the time of predicted cases goes: seconds of the wall clock, over all of them.
-struct PredictionTimes {
-  double reading = 0, preparing = 0, network = 0, writing = 0;
 };
 
 class CasePredictor {

@@ -8,7 +8,6 @@
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
-#include "io/system/process_memory.h"
 #include "io/volume/volume.h"
 #include "libcore/base/stopwatch.h"
 #include "pipelines/engine/predicted_file.h"
@@ -160,7 +159,7 @@ class VolumePrediction : public Prediction {
   void finish() override {
     list_failures();
     b_.report.text = prediction_text(b_.report, o_.output / "quarantine.csv", "");
-    add_times();
+    add_times(predictor_.times, b_.report);
     if (!names_.empty())
       b_.report.text += (o_.output / kCaseNamesFile).string() +
                         ", for its owner's eyes alone, leads from the names of the label maps to the images\n";
@@ -184,19 +183,6 @@ class VolumePrediction : public Prediction {
     if (predictor_.averages()) return write_json(file, {{"averaged", to_json(averaged_runs_of(b_.run))}});
     std::error_code none;
     fs::remove(file, none);
-  }
-
-  /// Says where the time of this call went.
-  void add_times() {
-    const PredictionTimes& t = predictor_.times;
-    const double all = t.reading + t.preparing + t.network + t.writing;
-    if (all <= 0) return;
-    const PageFaults faults = page_faults();
-    b_.report.found["stages"] = {{"reading", t.reading}, {"preparing", t.preparing},    {"network", t.network},
-                                 {"writing", t.writing}, {"pages_given", faults.given}, {"pages_read", faults.read}};
-    const auto share = [&](double seconds) { return fixed_text(100 * seconds / all, 0) + " %"; };
-    b_.report.text += "time: reading " + share(t.reading) + ", preparing " + share(t.preparing) + ", network " +
-                      share(t.network) + ", restoring and writing " + share(t.writing) + "\n";
   }
 
   void write_names() const {
