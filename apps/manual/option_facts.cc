@@ -27,7 +27,7 @@ std::vector<std::string> words_in_braces(const std::string& text) {
 
 OptionFacts option_facts(const CLI::Option& option) {
   OptionFacts facts{.names = option_names(option), .usual = option.get_default_str()};
-  if (option.get_items_expected_max() != 0) {  // 0: a flag
+  if (option.get_items_expected_max() != 0) {         // 0: a flag
     const std::string text = option.get_type_name();  // "TEXT:{a,b}", "FLOAT:0 to 9": no name of a type has a colon
     const std::size_t colon = text.find(':');
     facts.type = text.substr(0, colon);

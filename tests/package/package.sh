@@ -89,10 +89,10 @@ in_root() {
   if [ "$kind" = folder ]; then
     (cd "$root" && "$root/usr/bin/$1" "${@:2}")
   elif unshare --mount true 2>/dev/null; then
-    unshare --mount bash -c 'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" "$@"' "$root" \
-      env HOME=/root "$@"
+    HOME=/root unshare --mount bash -c 'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" "$@"' \
+      "$root" "$@"
   else
-    chroot "$root" "$@"
+    HOME=/root chroot "$root" "$@"
   fi
 }
 install_it() {
