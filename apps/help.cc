@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "apps/command.h"
 #include "apps/exit_code.h"

@@ -1,5 +1,6 @@
 #include "apps/manual/roff.h"
 
+#include <algorithm>
 #include <sstream>
 
 namespace voxshard {
