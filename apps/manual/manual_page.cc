@@ -22,14 +22,15 @@ std::string purpose(const std::string& description) {
   return text;
 }
 
-/// Returns the title line and the sections NAME, SYNOPSIS and DESCRIPTION.
-std::string head(const std::string& name, const CLI::App& app, const std::string& synopsis, const ManualFacts& facts) {
+/// Returns the title line and the sections NAME, SYNOPSIS and DESCRIPTION of the page `name` of a program.
+std::string head(const std::string& name, const std::string& program, const std::string& description,
+                 const std::string& synopsis, const ManualFacts& facts) {
+  const std::string version = program + " " + facts.version;
   std::string title = name;
   std::ranges::transform(title, title.begin(), [](unsigned char ch) { return static_cast<char>(std::toupper(ch)); });
-  return ".\\\" Made by voxshard " + facts.version + " of its options.\n.TH " + title + " 1 " + facts.date +
-         " \"voxshard " + facts.version + "\" \"User Commands\"\n.SH NAME\n" + roff_text(name) + " \\- " +
-         roff_text(purpose(app.get_description())) + "\n.SH SYNOPSIS\n" + roff_paragraph(synopsis) +
-         ".SH DESCRIPTION\n" + roff_paragraph(roff_text(app.get_description()));
+  return ".\\\" Made by " + version + " of its options.\n.TH " + title + " 1 " + facts.date + " \"" + version +
+         "\" \"User Commands\"\n.SH NAME\n" + roff_text(name) + " \\- " + roff_text(purpose(description)) +
+         "\n.SH SYNOPSIS\n" + roff_paragraph(synopsis) + ".SH DESCRIPTION\n" + roff_paragraph(roff_text(description));
 }
 
 std::string item(const std::string& term, const std::string& text) {
@@ -97,7 +98,7 @@ std::vector<std::string> page_names(const CLI::App& root) {
 }  // namespace
 
 std::string program_page(const CLI::App& root, const ManualFacts& facts) {
-  std::string text = head(root.get_name(), root,
+  std::string text = head(root.get_name(), root.get_name(), root.get_description(),
                           roff_bold(root.get_name()) + " " + roff_italic("COMMAND") + " [" + roff_italic("OPTIONS") +
                               "] " + roff_italic("ARGUMENTS") + " ...",
                           facts);
@@ -118,7 +119,7 @@ std::string command_page(const CLI::App& command, const CLI::App& root, const Ma
     const bool many = option->get_items_expected_max() > 1;
     synopsis += " " + (option->get_required() ? name : "[" + name + "]") + (many ? " ..." : "");
   }
-  std::string text = head(page_name(command, root), command, synopsis, facts);
+  std::string text = head(page_name(command, root), root.get_name(), command.get_description(), synopsis, facts);
   if (!positionals.empty()) text += ".SH ARGUMENTS\n" + items(positionals);
   text += ".SH OPTIONS\n";
   for (const OptionGroup& group : option_groups(command))

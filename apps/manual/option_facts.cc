@@ -23,6 +23,15 @@ std::vector<std::string> words_in_braces(const std::string& text) {
   return words;
 }
 
+/// Returns "1 to 9" of "INT in [1 - 9]", as CLI::Range describes itself; other text as it is.
+std::string plain_range(std::string text, const std::string& type) {
+  const std::string begin = type + " in [", between = " - ";
+  if (!text.starts_with(begin) || !text.ends_with(']')) return text;
+  text = text.substr(begin.size(), text.size() - begin.size() - 1);
+  const std::size_t at = text.find(between);
+  return at == std::string::npos ? text : text.replace(at, between.size(), " to ");
+}
+
 }  // namespace
 
 OptionFacts option_facts(const CLI::Option& option) {
@@ -33,7 +42,7 @@ OptionFacts option_facts(const CLI::Option& option) {
     facts.type = text.substr(0, colon);
     if (facts.type.empty()) facts.type = "VALUE";
     if (colon != std::string::npos) facts.range = text.substr(colon + 1);
-    if (facts.range.starts_with(facts.type + " in ")) facts.range.erase(0, facts.type.size() + 4);  // CLI::Range
+    facts.range = plain_range(facts.range, facts.type);
     facts.choices = words_in_braces(facts.range);
     if (!facts.choices.empty()) facts.range.clear();
   }

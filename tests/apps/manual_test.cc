@@ -66,7 +66,7 @@ TEST(OptionFacts, AreThoseOfTheParser) {
   EXPECT_TRUE(dry.is_flag());
   EXPECT_THAT(dry.excludes, ElementsAre("--level"));
   EXPECT_TRUE(level.is_number());
-  EXPECT_EQ(level.range, "[1 - 9]");
+  EXPECT_EQ(level.range, "1 to 9");
   EXPECT_EQ(level.usual, "3");
   EXPECT_THAT(level.choices, ElementsAre());
   EXPECT_THAT(option_facts(*toy.pack->get_option("--output")).names, ElementsAre("-o", "--output"));
@@ -79,7 +79,7 @@ TEST(ManualPage, OfACommandSaysWhatEachOptionMeansAndTakes) {
        {".TH TOY-PACK 1 2026-01-02 \"toy 1.2.3\" \"User Commands\"\n", "toy-pack \\- packs NIfTI files\n",
         "\\fBtoy pack\\fR [\\fIOPTIONS\\fR] \\fIWORK\\fR\n", "\\fBWORK\\fR\nA folder such as .hidden.\n",
         "\\fB\\-\\-to\\fR \\fITEXT\\fR\nWhat it becomes. One of folder, tar-file.\n",
-        "From 1-9, as \\en in C. Range: [1 - 9]. Default: 3.", ".SS Outputs (all)\n",
+        "From 1-9, as \\en in C. Range: 1 to 9. Default: 3.", ".SS Outputs (all)\n",
         "\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIPATH\\fR\n", "\\fB\\-\\-dry\\fR\nWrites nothing.",
         ".SH EXIT STATUS\n.TP\n\\fB9\\fR\nsomething differs\n", "\\fBTOY_SIZE\\fR\nIts size.\n",
         ".EX\ntoy pack work \\-o out\ntoy pack more \\-\\-dry\n.EE\n", "\\fBtoy\\fR(1)\n"})
@@ -90,7 +90,7 @@ TEST(ManualPage, OfTheProgramNamesItsCommands) {
   const ToyProgram toy;
   const std::string page = program_page(toy.root, kFacts);
   for (const char* piece : {".TH TOY 1 ", "toy \\- toys with files\n", "\\fBpack\\fR\nPacks NIfTI files.",
-                            "toy pack work\n", "\\fBtoy\\-pack\\fR(1)"})
+                            "toy pack work\n", "\\fBtoy-pack\\fR(1)"})
     EXPECT_THAT(page, HasSubstr(piece));
   EXPECT_THAT(page, Not(HasSubstr("\n\n")));
 }
