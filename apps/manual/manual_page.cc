@@ -22,15 +22,19 @@ std::string purpose(const std::string& description) {
   return text;
 }
 
-/// Returns the title line and the sections NAME, SYNOPSIS and DESCRIPTION of the page `name` of a program.
-std::string head(const std::string& name, const std::string& program, const std::string& description,
-                 const std::string& synopsis, const ManualFacts& facts) {
-  const std::string version = program + " " + facts.version;
-  std::string title = name;
+struct Opening {
+  std::string page, program, description, synopsis;  // "toy-pack", "toy"; the synopsis is in roff
+};
+
+/// Returns the title line and the sections NAME, SYNOPSIS and DESCRIPTION.
+std::string opening_text(const Opening& of, const ManualFacts& facts) {
+  const std::string version = of.program + " " + facts.version;
+  std::string title = of.page;
   std::ranges::transform(title, title.begin(), [](unsigned char ch) { return static_cast<char>(std::toupper(ch)); });
   return ".\\\" Made by " + version + " of its options.\n.TH " + title + " 1 " + facts.date + " \"" + version +
-         "\" \"User Commands\"\n.SH NAME\n" + roff_text(name) + " \\- " + roff_text(purpose(description)) +
-         "\n.SH SYNOPSIS\n" + roff_paragraph(synopsis) + ".SH DESCRIPTION\n" + roff_paragraph(roff_text(description));
+         "\" \"User Commands\"\n.SH NAME\n" + roff_text(of.page) + " \\- " + roff_text(purpose(of.description)) +
+         "\n.SH SYNOPSIS\n" + roff_paragraph(of.synopsis) + ".SH DESCRIPTION\n" +
+         roff_paragraph(roff_text(of.description));
 }
 
 std::string item(const std::string& term, const std::string& text) {
@@ -98,10 +102,12 @@ std::vector<std::string> page_names(const CLI::App& root) {
 }  // namespace
 
 std::string program_page(const CLI::App& root, const ManualFacts& facts) {
-  std::string text = head(root.get_name(), root.get_name(), root.get_description(),
-                          roff_bold(root.get_name()) + " " + roff_italic("COMMAND") + " [" + roff_italic("OPTIONS") +
-                              "] " + roff_italic("ARGUMENTS") + " ...",
-                          facts);
+  std::string text = opening_text({.page = root.get_name(),
+                                   .program = root.get_name(),
+                                   .description = root.get_description(),
+                                   .synopsis = roff_bold(root.get_name()) + " " + roff_italic("COMMAND") + " [" +
+                                               roff_italic("OPTIONS") + "] " + roff_italic("ARGUMENTS") + " ..."},
+                                  facts);
   text += ".SH COMMANDS\n";
   for (const CLI::App* command : commands_of(root))
     text += item(roff_bold(command->get_name()), roff_text(command->get_description()));
@@ -119,7 +125,11 @@ std::string command_page(const CLI::App& command, const CLI::App& root, const Ma
     const bool many = option->get_items_expected_max() > 1;
     synopsis += " " + (option->get_required() ? name : "[" + name + "]") + (many ? " ..." : "");
   }
-  std::string text = head(page_name(command, root), root.get_name(), command.get_description(), synopsis, facts);
+  std::string text = opening_text({.page = page_name(command, root),
+                                   .program = root.get_name(),
+                                   .description = command.get_description(),
+                                   .synopsis = synopsis},
+                                  facts);
   if (!positionals.empty()) text += ".SH ARGUMENTS\n" + items(positionals);
   text += ".SH OPTIONS\n";
   for (const OptionGroup& group : option_groups(command))
