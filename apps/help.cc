@@ -1,10 +1,14 @@
-// voxshard help: the help of a command, and the program's lists: options, codes, exit codes, formats.
+// voxshard help: the help of a command, its manual page, a completion for bash, and the program's lists: options,
+// codes, exit codes, formats.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
+#include "apps/manual/bash_completion.h"
+#include "apps/manual/manual_page.h"
 #include "apps/terminal/flags.h"
 #include "apps/terminal/stop_signals.h"
 #include "apps/words/short_help.h"
@@ -52,7 +56,7 @@ bool is_of_all(const CLI::Option& option, const std::vector<CLI::App*>& commands
 }
 
 /// Lists a row per command and group of options; a group equal to that of an earlier command refers to that command.
-Outcome list_options(CLI::App& root) {
+Outcome list_options(CLI::App& root, const std::string&) {
   const auto commands = subcommands_of(root);
   Outcome outcome;
   Rows rows;
@@ -82,7 +86,7 @@ Outcome list_options(CLI::App& root) {
   return outcome;
 }
 
-Outcome list_codes(CLI::App&) {
+Outcome list_codes(CLI::App&, const std::string&) {
   Outcome outcome;
   Rows rows;
   for (const CodeRow& row : kCodes) {
@@ -93,7 +97,7 @@ Outcome list_codes(CLI::App&) {
   return outcome;
 }
 
-Outcome list_exit_codes(CLI::App&) {
+Outcome list_exit_codes(CLI::App&, const std::string&) {
   Outcome outcome;
   Rows rows;
   const auto add = [&](int code, const std::string& kind, const std::string& of_error, const std::string& meaning) {
@@ -109,7 +113,7 @@ Outcome list_exit_codes(CLI::App&) {
   return outcome;
 }
 
-Outcome list_formats(CLI::App&) {
+Outcome list_formats(CLI::App&, const std::string&) {
   Outcome outcome;
   Rows rows;
   for (const DataFormat& row : data_formats()) {
@@ -121,57 +125,119 @@ Outcome list_formats(CLI::App&) {
   return outcome;
 }
 
+Outcome say(std::string text) { return {.json = {{"help", text}}, .text = std::move(text)}; }
+
+std::vector<std::string> names_of(const std::vector<CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+/// Returns "; did you mean train?" or "; expected A, B".
+std::string meant(const std::string& word, const std::vector<std::string>& names) {
+  const auto likely = likely_name(word, names);
+  return likely ? "; did you mean " + *likely + "?" : "; expected " + joined(names, ", ");
+}
+
+/// Returns a manual page in roff: of the program, or of the command of this name.
+Outcome manual(CLI::App& root, const std::string& name) {
+  ManualFacts facts{.version = VOXSHARD_VERSION, .date = VOXSHARD_RELEASED};
+  for (const auto& row : list_exit_codes(root, "").json)
+    facts.exit_codes.push_back({std::to_string(row.at("exit_code").get<int>()), row.at("meaning")});
+  facts.environment = {
+      {"VOXSHARD_ISA",
+       "avx2, avx512, avx512_bf16 or amx: computes as on a processor that has no more than these instructions."},
+      {"VOXSHARD_HOST_DEVICE",
+       "The file of the measurement of this machine, which doctor writes. Default: voxshard/host.json in "
+       "$XDG_CONFIG_HOME or ~/.config."}};
+  if (name.empty()) return say(program_page(root, facts));
+  for (const CLI::App* command : subcommands_of(root))
+    if (name == command->get_name()) return say(command_page(*command, root, facts));
+  throw Error(ErrorKind::kUsage,
+              "[usage] there is no command \"" + name + "\"" + meant(name, names_of(subcommands_of(root))));
+}
+
+Outcome completion(CLI::App& root, const std::string& shell);
+
 struct Topic {
   const char* name;
+  const char* takes;  // the word that may follow it, as help shows it; null: none may
   const char* what;
-  Outcome (*list)(CLI::App& root);
+  Outcome (*tell)(CLI::App& root, const std::string& word);
 };
 
 constexpr Topic kTopics[] = {
-    {"options", "the options of every command", list_options},
-    {"codes", "the codes of what is left out, of errors and of notes", list_codes},
-    {"exit-codes", "what a command ends with", list_exit_codes},
-    {"formats", "the files of data that are read and written", list_formats},
+    {"options", nullptr, "the options of every command", list_options},
+    {"codes", nullptr, "the codes of what is left out, of errors and of notes", list_codes},
+    {"exit-codes", nullptr, "what a command ends with", list_exit_codes},
+    {"formats", nullptr, "the files of data that are read and written", list_formats},
+    {"man", "[COMMAND]", "a manual page in roff, of the program or of a command", manual},
+    {"completion", "bash", "a completion of commands, options and choices, which bash reads", completion},
 };
 
-Outcome say(std::string text) { return {.json = {{"help", text}}, .text = std::move(text)}; }
+Outcome completion(CLI::App& root, const std::string& shell) {
+  if (shell != "bash")
+    throw Error(ErrorKind::kUsage, "[usage] there are completions for bash alone: voxshard help completion bash");
+  const std::vector<std::string> commands = names_of(subcommands_of(root));
+  CompletionFacts facts{.version = VOXSHARD_VERSION, .arguments = {{"help", commands}, {"schema", commands}}};
+  for (const Topic& topic : kTopics) facts.arguments["help"].emplace_back(topic.name);
+  return say(bash_completion(root, facts));
+}
 
 /// Prints `voxshard --help` and the topics. It avoids root.help(), which prints the help of the chosen command.
 Outcome general_help(CLI::App& root) {
   Rows rows;
-  for (const Topic& topic : kTopics) rows.push_back({std::string("  voxshard help ") + topic.name, topic.what});
+  for (const Topic& topic : kTopics)
+    rows.push_back({std::string("  voxshard help ") + topic.name + (topic.takes != nullptr ? " " : "") +
+                        (topic.takes != nullptr ? topic.takes : ""),
+                    topic.what});
   return say(root.get_formatter()->make_help(&root, root.get_name(), CLI::AppFormatMode::Normal) + "\nMore help:\n" +
              wrapped_table(rows) + "  voxshard COMMAND --help\n");
 }
 
-Outcome help_on(const std::string& word, CLI::App& root) {
-  for (const Topic& topic : kTopics)
-    if (word == topic.name) return topic.list(root);
+Outcome help_on(const std::string& word, const std::string& name, CLI::App& root) {
+  const auto require_last = [&] {
+    if (!name.empty()) throw Error(ErrorKind::kUsage, "[usage] no word follows help " + word + "; got " + name);
+  };
   std::vector<std::string> names;
-  for (const Topic& topic : kTopics) names.push_back(topic.name);
-  for (CLI::App* command : subcommands_of(root)) {
-    if (word == command->get_name()) return say(short_help(*command, root.get_name()));
-    names.push_back(command->get_name());
+  for (const Topic& topic : kTopics) {
+    names.emplace_back(topic.name);
+    if (word != topic.name) continue;
+    if (topic.takes == nullptr) require_last();
+    return topic.tell(root, name);
   }
-  const auto likely = likely_name(word, names);
-  throw Error(ErrorKind::kUsage,
-              "[usage] there is no help on \"" + word + "\"" +
-                  (likely ? "; did you mean " + *likely + "?" : "; expected " + joined(names, ", ")));
+  for (CLI::App* command : subcommands_of(root)) {
+    names.push_back(command->get_name());
+    if (word != command->get_name()) continue;
+    require_last();
+    return say(short_help(*command, root.get_name()));
+  }
+  throw Error(ErrorKind::kUsage, "[usage] there is no help on \"" + word + "\"" + meant(word, names));
 }
 
+struct Words {
+  std::string topic, name;
+};
+
 RunCommand add(CLI::App& app) {
-  auto topic = std::make_shared<std::string>();
-  app.add_option("topic", *topic, "A command, or options, codes, exit-codes or formats; nothing: all commands");
-  return [topic, &app](const Context&) {
-    return topic->empty() ? general_help(*app.get_parent()) : help_on(*topic, *app.get_parent());
+  auto words = std::make_shared<Words>();
+  app.add_option("topic", words->topic,
+                 "A command, or options, codes, exit-codes, formats, man or completion; nothing: all commands");
+  app.add_option("name", words->name, "Of man: the command, nothing: the program; of completion: bash");
+  return [words, &app](const Context&) {
+    CLI::App& root = *app.get_parent();
+    return words->topic.empty() ? general_help(root) : help_on(words->topic, words->name, root);
   };
 }
 
 }  // namespace
 
 Command help_command() {
-  return {"help", "The help of a command, and the lists of options, codes, exit codes and formats.",
-          "voxshard help exit-codes", add};
+  return {
+      "help",
+      "The help of a command, the lists of options, codes, exit codes and formats, manual pages, and a completion for "
+      "bash.",
+      "voxshard help exit-codes", add};
 }
 
 }  // namespace voxshard

@@ -29,9 +29,9 @@ packages=(
   libgtest-dev libgmock-dev libvalijson-dev
   "$@"
 )
-optional=()
+optional=(mandoc)  # the tests hold manual pages to its rules
 if [ "${VOXSHARD_MPI:-ON}" != OFF ]; then
-  optional=(
+  optional+=(
     libopenmpi-dev openmpi-bin  # ranks over several processes and hosts; without them all cores are in one process
     iproute2                    # the tests make hosts of network namespaces
   )

@@ -9,6 +9,7 @@
 #   bash tests/run.sh --tsan          tests of kernels, runtime, ranks, engine, training and readers in the thread sanitizer build
 #   bash tests/run.sh --fuzz SECONDS  every reader of outside bytes under libFuzzer for so long, and what that covers
 #   bash tests/run.sh --hospital      what is read from DICOM, held against pydicom, dcm2niix and plastimatch; nnU-Net's numbers against SciPy
+#   bash tests/run.sh --package       the Debian package: made, looked at by lintian, installed in a root of its own, used, purged
 #   VOXSHARD_MPI=OFF bash tests/run.sh   without MPI, which is then not installed
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,20 +18,20 @@ preset=release
 what=fast
 while [ $# -gt 0 ]; do
   case "$1" in
-    --slow | --hospital) what=${1#--} ;;
+    --slow | --hospital | --package) what=${1#--} ;;
     --asan | --tsan) preset=${1#--} ;;
     --fuzz)
       what=fuzz
       case "${2:-}" in '' | *[!0-9]*) echo "--fuzz takes a number of seconds per reader; try --help" >&2; exit 2 ;; esac
       seconds=$2
       shift ;;
-    -h | --help) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "unknown option $1; try --help" >&2; exit 2 ;;
   esac
   shift
 done
 if [ "$what" != fast ] && [ "$preset" != release ]; then
-  echo "--$preset runs the fast tests; it goes with neither --slow, --fuzz nor --hospital" >&2
+  echo "--$preset runs the fast tests; it goes with none of --slow, --fuzz, --hospital and --package" >&2
   exit 2
 fi
 if [ "$what" = fuzz ]; then
@@ -42,9 +43,9 @@ cmake --preset "$preset" -DVOXSHARD_MPI="${VOXSHARD_MPI:-ON}"
 threaded=(base io kernels mpi ranks runtime check) # what the thread sanitizer is for
 targets=()
 if [ "$preset" = tsan ]; then targets=(--target "${threaded[@]/#/test_}" test_pipelines); fi
-if [ "$what" = hospital ]; then targets=(--target voxshard); fi
+case "$what" in hospital | package) targets=(--target voxshard) ;; esac
 cmake --build --preset "$preset" "${targets[@]}"
-if [ "$what" = hospital ]; then exec bash tests/hospital/hospital.sh; fi
+case "$what" in hospital | package) exec bash "tests/$what/$what.sh" ;; esac
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT

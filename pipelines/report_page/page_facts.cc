@@ -1,5 +1,6 @@
 #include "pipelines/report_page/page_facts.h"
 
+#include <algorithm>
 #include <map>
 
 #include "io/files/config_file.h"

@@ -13,26 +13,34 @@
 namespace voxshard {
 namespace {
 
-constexpr std::pair<dnnl::cpu_isa, const char*> kLibrarySets[] = {{dnnl::cpu_isa::sse41, "sse41"},
-                                                                  {dnnl::cpu_isa::avx, "avx"},
-                                                                  {dnnl::cpu_isa::avx2, "avx2"},
-                                                                  {dnnl::cpu_isa::avx2_vnni, "avx2_vnni"},
-                                                                  {dnnl::cpu_isa::avx512_core, "avx512_core"},
-                                                                  {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
-                                                                  {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
-                                                                  {dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"}};
+constexpr std::pair<dnnl::cpu_isa, const char*> kLibrarySets[] = {
+    {dnnl::cpu_isa::sse41, "sse41"},
+    {dnnl::cpu_isa::avx, "avx"},
+    {dnnl::cpu_isa::avx2, "avx2"},
+    {dnnl::cpu_isa::avx2_vnni, "avx2_vnni"},
+    {dnnl::cpu_isa::avx512_core, "avx512_core"},
+    {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
+    {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
+#if DNNL_VERSION_MAJOR >= 3  // Debian 13
+    {dnnl::cpu_isa(dnnl_cpu_isa_avx512_core_fp16), "avx512_core_fp16"},
+    {dnnl::cpu_isa(dnnl_cpu_isa_avx512_core_amx_fp16), "avx512_core_amx_fp16"},
+#endif
+    {dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"}};
 
 /// The library's constant for each InstructionSet.
 constexpr dnnl::cpu_isa kLimits[] = {dnnl::cpu_isa::avx2, dnnl::cpu_isa::avx512_core, dnnl::cpu_isa::avx512_core_bf16,
                                      dnnl::cpu_isa::avx512_core_amx};
+
+/// True when all instructions of `set` are in `all`: a set's value contains the bits of all its subsets.
+bool is_within(dnnl::cpu_isa set, dnnl::cpu_isa all) { return (static_cast<int>(set) & ~static_cast<int>(all)) == 0; }
 
 /// True when the user already limits the library to a subset of `limit` by its own variable.
 bool limits_itself_within(dnnl::cpu_isa limit) {
   const char* own = std::getenv("ONEDNN_MAX_CPU_ISA");
   if (own == nullptr) own = std::getenv("DNNL_MAX_CPU_ISA");  // its older name
   if (own == nullptr) return false;
-  for (const auto& [set, name] : kLibrarySets)  // a set's value contains the bits of all its subsets
-    if (lower_case(own) == name) return (static_cast<int>(set) & ~static_cast<int>(limit)) == 0;
+  for (const auto& [set, name] : kLibrarySets)
+    if (lower_case(own) == name) return is_within(set, limit);
   return false;
 }
 
@@ -51,10 +59,7 @@ dnnl::cpu_isa library_set() {
 
 }  // namespace
 
-bool cpu_has_native_bf16() {
-  const dnnl::cpu_isa set = library_set();
-  return set == dnnl::cpu_isa::avx512_core_bf16 || set == dnnl::cpu_isa::avx512_core_amx;
-}
+bool cpu_has_native_bf16() { return is_within(dnnl::cpu_isa::avx512_core_bf16, library_set()); }
 
 std::string kernel_library_version() {
   const dnnl_version_t* v = dnnl_version();
