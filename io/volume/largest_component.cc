@@ -103,6 +103,14 @@ void LargestComponents::seen() {
   }
 }
 
+std::int64_t LargestComponents::parts(std::size_t label, std::int64_t least_voxels) {
+  Forest& forest = forests_.at(label);
+  std::int64_t parts = 0;
+  for (std::uint32_t run = 0; run < forest.parent.size(); ++run)
+    parts += forest.root(run) == run && forest.voxels[run] >= least_voxels;
+  return parts;
+}
+
 void LargestComponents::rewrite(const TensorView& planes) {
   // A run that is removed changes no later run: background belongs to no class.
   for_each_row(planes, [&](std::int32_t* row, std::size_t) {

@@ -30,6 +30,8 @@ class LargestComponents {
   void see(const TensorView& planes);
   /// Chooses the parts that are kept. Requires that all planes were seen.
   void seen();
+  /// Returns the number of parts of a class that have at least so many voxels. Requires seen().
+  std::int64_t parts(std::size_t label, std::int64_t least_voxels);
   /// Sets the voxels of all other parts to 0. Planes come in the order in which they were seen.
   void rewrite(const TensorView& planes);
   /// Returns the voxels that became background, by class.

@@ -73,6 +73,7 @@ inline constexpr CodeRow kCodes[] = {
     {"E_USAGE", "the command line is wrong"},
     {"E_WRITE", "an output cannot be written"},
     // Notes: the input is kept although it is odd.
+    {"W_ABSENT", "a class is missing in a predicted label map, and all training cases have it"},
     {"W_BACKGROUND", "no case has every class annotated, so that nothing teaches the background"},
     {"W_CLASS", "nothing of a class validates"},
     {"W_CLIPPED", "a box was cut to its picture"},
@@ -87,6 +88,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_FRACTION", "voxels that a fractional segment fills in part, which were cut at {fraction}"},
     {"W_FRAMES", "frames that do not decode; the one before stands in"},
     {"W_GAP", "slices between the contours of a structure that have none and stay empty"},
+    {"W_HISTOGRAM", "an image whose intensities are far from those of the training images"},
     {"W_HU", "an image whose values are no Hounsfield units of a CT"},
     {"W_INTENSITY", "a class that is brighter or darker than in the other cases"},
     {"W_MASK", "an image that looks like a label map, predicted by a run that was trained on CT"},
@@ -94,6 +96,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_ORDER", "two classes that lie the other way round than in the other cases"},
     {"W_OUTSIDE", "structures that reach beyond their image, and are cut at its border"},
     {"W_OVERLAP", "structures that share voxels, or segments that may; those take the highest number"},
+    {"W_PARTS", "a class in a predicted label map lies in more parts than in the training cases"},
     {"W_PATIENT", "a patient on both sides of a split"},
     {"W_PEAK", "the process took more memory than its budget"},
     {"W_PLACE", "a class at another place than in the other cases"},
@@ -115,7 +118,8 @@ inline constexpr CodeRow kCodes[] = {
     {"W_TRAINED", "the run was trained on what is predicted or scored"},
     {"W_UIDS", "a DICOM series whose UIDs are empty, incomplete or repeated; the text says which"},
     {"W_UNMATCHED", "structures that belong to no class of {classes}"},
-    {"W_VOLUME", "a class that is far larger or smaller than in the other cases"},
+    {"W_VIEW", "an image that shows less than the training images, or cuts a class that none of them cuts there"},
+    {"W_VOLUME", "a class that is far larger or smaller than in the other cases, or than in the training cases"},
 };
 
 /// Returns null for a string that is not a code.

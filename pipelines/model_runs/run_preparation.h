@@ -7,6 +7,10 @@
 
 namespace voxshard {
 
+/// The key of a preparation that holds what is usual of the training cases, by which `predict` judges its results. It
+/// follows from the cases: a run that goes on, or begins with the weights of another, may have another one or none.
+inline constexpr const char* kUsualCases = "usual_cases";
+
 /// Returns parse(run.preparation). Errors: kCheckpoint, naming the file, where `parse` throws an Error.
 template <class Parse>
 auto preparation_of_run(const TrainedRun& run, Parse parse) {

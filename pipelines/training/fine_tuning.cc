@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "pipelines/model_runs/checkpoint_folder.h"
+#include "pipelines/model_runs/run_preparation.h"
 #include "pipelines/training/data_changes.h"
 
 namespace voxshard {
@@ -99,7 +100,8 @@ std::int64_t copy_classes(const Tensor& from, std::int64_t their_classes, Tensor
 Names differing_keys(const nlohmann::json& theirs, const nlohmann::json& mine) {
   Names keys;
   for (const auto& [key, value] : mine.items())
-    if (std::ranges::count(kClassKeys, key) == 0 && theirs.value(key, nlohmann::json()) != value) keys.push_back(key);
+    if (key != kUsualCases && std::ranges::count(kClassKeys, key) == 0 && theirs.value(key, nlohmann::json()) != value)
+      keys.push_back(key);
   return keys;
 }
 

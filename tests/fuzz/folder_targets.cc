@@ -11,6 +11,7 @@
 #include "libcore/base/file_format.h"
 #include "pipelines/commands/run_status.h"
 #include "pipelines/model_runs/checkpoint.h"
+#include "pipelines/model_runs/run_preparation.h"
 #include "pipelines/report_page/report_page.h"
 #include "pipelines/report_page/slices_section.h"
 #include "pipelines/report_page/validation_detail.h"
@@ -18,6 +19,7 @@
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/scores/evaluate_clips.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
+#include "pipelines/tasks/segmentation/quality/quality_ranges.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/training/metrics_log.h"
 #include "pipelines/training/run_identity.h"
@@ -159,7 +161,7 @@ void description(std::string_view bytes) {
   if (state.prepare.contains("classes"))
     image_preparation_from_json(state.prepare);
   else
-    plan_from_json(state.prepare);
+    quality_ranges_of(state.prepare, plan_from_json(state.prepare).class_names.size(), 1);
   CheckpointState mine = state;
   mine.training = {{"steps", 9}, {"seed", 1}};
   require_same_run(state, mine, path, false);
@@ -178,7 +180,12 @@ Seeds description_seeds() {
                                   {"unvalidated", {0.5, 1, 1e-3, 2}}}
         .dump();
   };
-  return {text(to_json(small_plan())), text(to_json(ImagePreparation{.classes = {{"cell", 1}}}))};
+  nlohmann::ordered_json judging = to_json(small_plan());
+  QualityRanges usual{.cases = 9, .least_view_mm = {90, 80, 70}};
+  usual.classes = {{}, {.cases = 9, .always = true, .log_ml = {1, 0.2}, .parts = 2, .least_part_ml = 0.5}};
+  usual.channels = {{.usual = Quantiles(kQuantiles, 1.5f), .usual_distance = 0.1, .most_distance = 0.3}};
+  judging[kUsualCases] = to_json(usual);
+  return {text(to_json(small_plan())), text(to_json(ImagePreparation{.classes = {{"cell", 1}}})), text(judging)};
 }
 
 /// Lists of files with a class each, as other tools write them.

@@ -158,6 +158,8 @@ PredictedVolume CasePredictor::predicted(const Case& item) {
                   "[predict] " + shown_file(item, item.images.front(), "image") +
                       " changed while it was read for one run after another; predict again");
     found.original = prepared.original, found.grid = prepared.grid, found.crop = prepared.crop;
+    if (model == 0 && own.quality && own.quality->enough())
+      for (const Tensor& channel : prepared.channels) found.intensities.push_back(intensity_quantiles(channel));
     VolumeVoxels image = voxels_of(prepared.channels, air_values(own.plan));
     image.done = [&] { prepared.channels.clear(); };
     found.times += b_.run_of(model).times;

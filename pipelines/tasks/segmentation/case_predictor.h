@@ -16,11 +16,12 @@ namespace voxshard {
 
 /// What was predicted of a case, on the prepared grid.
 struct PredictedVolume {
-  Geometry original, grid;  // of the files, and the prepared one
-  std::optional<Box> crop;  // of nnU-Net's convention
-  Tensor labels;            // (D, H, W) i32
-  Tensor sums;              // (D, H, W, C) f32 of probabilities over the models; only where they are kept
-  std::int64_t times = 0;   // models that were added, each as often as it was given
+  Geometry original, grid;             // of the files, and the prepared one
+  std::optional<Box> crop;             // of nnU-Net's convention
+  Tensor labels;                       // (D, H, W) i32
+  Tensor sums;                         // (D, H, W, C) f32 of probabilities over the models; only where they are kept
+  std::int64_t times = 0;              // models that were added, each as often as it was given
+  std::vector<Quantiles> intensities;  // of each channel, as the first model saw it; only where flags are given
 };
 
 class CasePredictor {

@@ -22,6 +22,7 @@
 #include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/largest_parts.h"
 #include "pipelines/tasks/segmentation/next_of_prediction.h"
+#include "pipelines/tasks/segmentation/quality/case_flags.h"
 #include "pipelines/tasks/segmentation/scores/class_probabilities.h"
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/scores/probability_file.h"
@@ -47,7 +48,9 @@ class VolumePrediction : public Prediction {
         reading_(o_.task.of<VolumeReading>()),
         predictor_(batch, reading_.probabilities),
         plan_(predictor_.first().plan),
-        sides_(predictor_.first().sides) {
+        sides_(predictor_.first().sides),
+        flags_(predictor_.first().quality, plan_.class_names,
+               {.folder = o_.output, .keeps = folder.made_with(made_with_), .refers = reading_.refer}, batch.progress) {
     for (const SidedPair& pair : sides_.pairs)
       batch.progress.log("sides: " + pair_text(pair.classes, plan_.class_names) +
                          " were trained as one class; label maps tell them apart by a plane across x (LPS) that is "
@@ -128,7 +131,7 @@ class VolumePrediction : public Prediction {
   }
 
   /// Drops the earlier prediction of an image that failed now.
-  void drop(std::size_t i) override { folder_.drop(cases_[i].id); }
+  void drop(std::size_t i) override { folder_.drop(cases_[i].id), flags_.drop(cases_[i].id); }
 
   bool wait_for_more() override {
     if (!arriving_) return false;
@@ -160,6 +163,7 @@ class VolumePrediction : public Prediction {
     list_failures();
     b_.report.text = prediction_text(b_.report, o_.output / "quarantine.csv", "");
     add_times(predictor_.times, b_.report);
+    flags_.add_to(b_.report);
     if (!names_.empty())
       b_.report.text += (o_.output / kCaseNamesFile).string() +
                         ", for its owner's eyes alone, leads from the names of the label maps to the images\n";
@@ -217,7 +221,7 @@ class VolumePrediction : public Prediction {
       Volume labels{found.grid, std::move(found.labels)};
       split_sides(sides_, labels);
       const Volume restored =
-          parts_of(restore_label(std::move(labels), found.original, plan_, found.crop), item, found.sums.bytes());
+          parts_of(restore_label(std::move(labels), found.original, plan_, found.crop), item, found);
       folder_.begin(item.id, files);
       write_volume(file, restored, DiskType::kU8, o_.formats);
     }
@@ -227,12 +231,13 @@ class VolumePrediction : public Prediction {
     write_probabilities(probabilities, found.sums, found.times, numbers.voxels);
   }
 
-  /// Returns the label map as it is written, beside sums of so many bytes.
-  Volume parts_of(Volume labels, const Case& item, std::int64_t sums_bytes) {
-    const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + sums_bytes;
-    const std::string removed =
-        largest_.keep(LabelSlabs::of(labels.voxels), left_of(o_.formats.limits.memory_bytes, held));
+  /// Returns the label map as it is written, and gives the case its flags.
+  Volume parts_of(Volume labels, const Case& item, const PredictedVolume& found) {
+    const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + found.sums.bytes();
+    const std::int64_t left = left_of(o_.formats.limits.memory_bytes, held);
+    const std::string removed = largest_.keep(LabelSlabs::of(labels.voxels), left);
     if (!removed.empty()) b_.progress.log("case " + item.id + ": " + removed);
+    flags_.judge(item.id, labels, found.intensities, left);
     return labels;
   }
 
@@ -261,6 +266,7 @@ class VolumePrediction : public Prediction {
   CasePredictor predictor_;
   const PreparePlan& plan_;  // of the first model
   const SideRule& sides_;    // of the first model; empty: no classes are joined
+  CaseFlags flags_;
   LargestParts largest_;
   std::optional<ArrivingImages> arriving_;  // with {watch}
   std::vector<Case> cases_;

@@ -9,8 +9,11 @@ namespace voxshard {
 
 VolumeModel volume_model_of(const TrainedRun& run) {
   return preparation_of_run(run, [&](const nlohmann::json& preparation) {
-    return VolumeModel{.plan = plan_from_json(preparation),
+    PreparePlan plan = plan_from_json(preparation);
+    const std::size_t classes = plan.class_names.size(), channels = plan.channels.size();
+    return VolumeModel{.plan = std::move(plan),
                        .sides = side_rule_of(preparation),
+                       .quality = quality_ranges_of(preparation, classes, channels),
                        .multiple = run.spec.multiple(),
                        .classes = std::get<std::int64_t>(run.spec.get("classes"))};
   });

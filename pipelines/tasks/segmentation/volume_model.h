@@ -6,6 +6,7 @@
 
 #include "pipelines/model_runs/averaged_runs.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
+#include "pipelines/tasks/segmentation/quality/quality_ranges.h"
 #include "pipelines/tasks/segmentation/sides/side_rule.h"
 
 namespace voxshard {
@@ -13,8 +14,9 @@ namespace voxshard {
 struct VolumeModel {
   PreparePlan plan;
   SideRule sides;
-  std::int64_t multiple = 1;  // of the extents of a prediction
-  std::int64_t classes = 0;   // of the network
+  std::optional<QualityRanges> quality;  // what is usual of its training cases; none: a run of before
+  std::int64_t multiple = 1;             // of the extents of a prediction
+  std::int64_t classes = 0;              // of the network
 };
 
 /// Errors: kCheckpoint for a run that does not say how its volumes were prepared.

@@ -53,6 +53,10 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
        "Write the class probabilities of each volume too, CASE.npz for NumPy: f16 (C, Z, Y, X) on the grid "
        "of the label map",
        "", &o.probabilities});
+  settings.push_back({"refer",
+                      "List at the end what a person should look at: cases with quality flags, and those that were "
+                      "left out, each with its reasons",
+                      "", &o.refer});
   const std::string group = "Inputs that arrive";
   settings.push_back({"watch",
                       "The input is a folder: what is in it is predicted, then what arrives, until the command is "

@@ -9,7 +9,9 @@
 #include "io/files/config_file.h"
 #include "io/files/folder_lock.h"
 #include "pipelines/engine/case_hashes.h"
+#include "pipelines/model_runs/run_preparation.h"
 #include "pipelines/tasks/segmentation/held_out_images.h"
+#include "pipelines/tasks/segmentation/quality/training_ranges.h"
 #include "pipelines/tasks/segmentation/scores/case_slices.h"
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/scores/volume_validation.h"
@@ -105,6 +107,8 @@ class VolumeTask : public TrainingTask {
   Json preparation() const override {
     Json json = to_json(dataset_.plan);
     if (!sides_.rule().empty()) json[kTrainedClasses] = to_json(sides_.rule(), dataset_.plan.class_names);
+    if (!usual_) usual_ = training_ranges(dataset_, indices(dataset_, split_.train));
+    json[kUsualCases] = to_json(*usual_);
     return json;
   }
 
@@ -256,6 +260,7 @@ class VolumeTask : public TrainingTask {
   std::vector<Split> folds_;
   Split split_;
   TrainingSides sides_;
+  mutable std::optional<QualityRanges> usual_;  // read when the preparation is asked for, once
   SampleSource source_;
   std::vector<Sample> batch_;  // samples of the step that was loaded last
   // the samples of the step that this process fills

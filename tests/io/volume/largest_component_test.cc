@@ -116,6 +116,22 @@ TEST(LargestComponent, SlabsOfAnyThicknessGiveTheBitsOfTheWhole) {
   }
 }
 
+TEST(LargestComponent, PartsOfALeastSizeAreCounted) {
+  Tensor labels(DType::kI32, {3, 3, 9});
+  auto* v = labels.as<std::int32_t>();
+  v[0] = v[1] = v[9 + 2] = 1;         // three voxels, the last one by a corner
+  v[4] = 1;                           // one voxel
+  v[2 * 27 + 7] = v[2 * 27 + 8] = 1;  // two voxels in the last plane
+  v[2 * 27 + 9 + 4] = 2;
+  LargestComponents parts({0, 1, 1});
+  parts.see(labels.view()), parts.seen();
+  EXPECT_EQ(parts.parts(1, 1), 3);
+  EXPECT_EQ(parts.parts(1, 2), 2);
+  EXPECT_EQ(parts.parts(1, 3), 1);
+  EXPECT_EQ(parts.parts(1, 4), 0);
+  EXPECT_EQ(parts.parts(2, 1), 1);
+}
+
 TEST(LargestComponent, TooManyPartsAreRefusedAndNothingChanges) {
   Tensor labels = random_labels({8, 8, 64}, 7, 0.5);
   const Tensor before = labels;

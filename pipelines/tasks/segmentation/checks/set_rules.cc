@@ -10,8 +10,8 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/tasks/segmentation/checks/check_rules.h"
-#include "pipelines/tasks/segmentation/checks/leave_one_out.h"
 #include "pipelines/tasks/segmentation/checks/patients.h"
+#include "pipelines/tasks/segmentation/quality/leave_one_out.h"
 
 namespace voxshard {
 namespace {

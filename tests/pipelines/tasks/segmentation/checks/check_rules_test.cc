@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "libcore/base/codes.h"
-#include "pipelines/tasks/segmentation/checks/leave_one_out.h"
 #include "pipelines/tasks/segmentation/checks/patients.h"
+#include "pipelines/tasks/segmentation/quality/leave_one_out.h"
 #include "tests/pipelines/tasks/segmentation/checks/check_scene.h"
 
 namespace voxshard {

@@ -1,5 +1,5 @@
 // Robust scores of a value against the others, beside their plain definition.
-#include "pipelines/tasks/segmentation/checks/leave_one_out.h"
+#include "pipelines/tasks/segmentation/quality/leave_one_out.h"
 
 #include <gtest/gtest.h>
 
@@ -46,6 +46,17 @@ TEST(LeaveOneOut, AWrongValueDoesNotHideItself) {
   EXPECT_GT(*LeaveOneOut(values).score(400, 1), 100);
   EXPECT_LT(std::abs(*LeaveOneOut(values).score(12, 1)), 2);
   EXPECT_EQ(LeaveOneOut(values).median_without(400), 10.5);
+}
+
+TEST(LeaveOneOut, WhatIsUsualOfAllIsWhatIsUsualBesideANewOne) {
+  const std::vector<double> values = {10, 11, 9, 10, 12, 10, 11, 9, 400};
+  const Usual usual = *LeaveOneOut(values).usual();
+  std::vector<double> with_new = values;
+  with_new.push_back(14.5);
+  EXPECT_DOUBLE_EQ((14.5 - usual.median) / usual.deviation, *LeaveOneOut(with_new).score(14.5, 0));
+  EXPECT_EQ(usual.median, 10);
+  EXPECT_DOUBLE_EQ(usual.deviation, 1.4826);
+  EXPECT_FALSE(LeaveOneOut({1, 2, 3, 4, 5, 6, 7}).usual());
 }
 
 TEST(LeaveOneOut, FewValuesJudgeNone) {

@@ -1,4 +1,4 @@
-#include "pipelines/tasks/segmentation/checks/leave_one_out.h"
+#include "pipelines/tasks/segmentation/quality/leave_one_out.h"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ std::size_t LeaveOneOut::place_of(double value) const {
 }
 
 double LeaveOneOut::median(std::size_t skipped) const {
-  const std::size_t n = others();
+  const std::size_t n = left(skipped);
   return (at((n - 1) / 2, skipped) + at(n / 2, skipped)) / 2;
 }
 
@@ -34,7 +34,7 @@ double LeaveOneOut::median_without(double value) const {
 /// Returns the median of the deviations, the upper one of two. The deviations below the median and those from it on are
 /// both sorted, so that a binary search finds how many of the n / 2 + 1 nearest values lie below it (`low`).
 double LeaveOneOut::median_deviation(std::size_t skipped, double median) const {
-  const std::size_t n = others();
+  const std::size_t n = left(skipped);
   std::size_t first = 0;  // the number of values below the median
   for (std::size_t step = n; step > 0; step /= 2)
     while (first + step <= n && at(first + step - 1, skipped) < median) first += step;
@@ -58,6 +58,12 @@ std::optional<double> LeaveOneOut::score(double value, double floor) const {
   const std::size_t skipped = place_of(value);
   const double middle = median(skipped);
   return (value - middle) / std::max(floor, kNormal * median_deviation(skipped, middle));
+}
+
+std::optional<Usual> LeaveOneOut::usual() const {
+  if (sorted_.size() < kFewestOthers) return std::nullopt;
+  const double middle = median(sorted_.size());
+  return Usual{middle, kNormal * median_deviation(sorted_.size(), middle)};
 }
 
 }  // namespace voxshard
