@@ -1,4 +1,5 @@
-// Opens a DICOM file through DCMTK, for the sources of this folder only: the header of DCMTK is a heavy one.
+// Opens a DICOM file through DCMTK, for the sources of io/dicom and io/dicom_out only: the header of DCMTK is a heavy
+// one.
 //
 //   const OpenDicom open = open_dicom(path, 4096);
 //   open.file->getDataset()

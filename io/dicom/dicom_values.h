@@ -1,5 +1,5 @@
-// Reads values from a parsed DICOM data set, for the sources of this folder only. Values from outside are bounded here,
-// once. Callers include <dcmtk/dcmdata/dctk.h> for the names of tags.
+// Reads values from a parsed DICOM data set, for the sources of io/dicom and io/dicom_out only. Values from outside are
+// bounded here, once. Callers include <dcmtk/dcmdata/dctk.h> for the names of tags.
 //
 //   const OpenDicom open = open_dicom(path, 4096);
 //   const DicomValues v(*open.file->getDataset());

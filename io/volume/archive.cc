@@ -254,15 +254,26 @@ std::string OpenedFile::text_outside(const std::string& text) const {
   return archive_ == nullptr ? text : archive_->folder.text_outside(text);
 }
 
-ImageReference reference_of_image(const fs::path& path, const VolumeLimits& limits) {
-  if (!is_archive(path) && !is_in_archive(path)) return image_reference(path);
+std::optional<OpenedSeries> open_series(const fs::path& path, const VolumeLimits& limits) {
+  if (!is_archive(path) && !is_in_archive(path)) {
+    auto series = dicom_series_of(path);
+    return series ? std::optional(OpenedSeries{.unpacked = nullptr, .series = std::move(*series)}) : std::nullopt;
+  }
   const ArchivedStudy study = read_archived_study(is_archive(path) ? path : path.parent_path(), limits);
   const auto& all = study.found->series;
   const auto only = is_archive(path) ? series_of_one_scan(*study.found) : std::nullopt;
   for (const DicomSeries& series : all)
     if (only ? &series == &all[*only] : series_address(series).filename() == path.filename())
-      return {.series_uid = series.common.series, .frame_of_reference_uid = series.common.frame_of_reference};
-  return {};
+      return OpenedSeries{.unpacked = study.unpacked, .series = series};
+  return std::nullopt;
+}
+
+ImageReference reference_of_image(const fs::path& path, const VolumeLimits& limits) {
+  if (!is_archive(path) && !is_in_archive(path)) return image_reference(path);
+  const auto opened = open_series(path, limits);
+  if (!opened) return {};
+  return {.series_uid = opened->series.common.series,
+          .frame_of_reference_uid = opened->series.common.frame_of_reference};
 }
 
 ArchivedStudy read_archived_study(const fs::path& archive, const VolumeLimits& limits) {

@@ -65,6 +65,14 @@ struct ArchivedStudy {
 /// Returns the UIDs of an image, as image_reference() does, also for a series of an archive. Errors: kInput E_ARCHIVE.
 ImageReference reference_of_image(const std::filesystem::path& path, const VolumeLimits& limits = {});
 
+/// A DICOM series, with the files of an archive unpacked for as long as this is held.
+struct OpenedSeries {
+  std::shared_ptr<const UnpackedArchive> unpacked;
+  DicomSeries series;
+};
+/// Returns the series of an image, as dicom_series_of() does, also of an archive. Errors: kInput E_ARCHIVE.
+std::optional<OpenedSeries> open_series(const std::filesystem::path& path, const VolumeLimits& limits = {});
+
 /// Errors: kInput E_ARCHIVE.
 ArchivedStudy read_archived_study(const std::filesystem::path& archive, const VolumeLimits& limits = {});
 

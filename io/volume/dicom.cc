@@ -284,6 +284,12 @@ ImageReference image_reference(const fs::path& path) {
   return {.series_uid = h.series, .frame_of_reference_uid = h.frame_of_reference};
 }
 
+std::optional<DicomSeries> dicom_series_of(const fs::path& path) {
+  if (!is_dicom(path)) return std::nullopt;
+  DicomVolume volume = open_volume(path, IrregularSlices::kReject);
+  return volume.segmentation ? std::nullopt : std::optional(std::move(volume.series));
+}
+
 VolumeFormat dicom_format(IrregularSlices irregular, double least_fraction) {
   return {
       .name = "DICOM",

@@ -21,6 +21,9 @@ struct ImageReference {
 /// Returns those of a DICOM series, as read_image takes it; none for other paths and formats. Errors: kInput as
 /// read_volume_info.
 ImageReference image_reference(const std::filesystem::path& path);
+/// Returns the series of a path as its files hold it, whatever is resampled where it is read; none for segmentations,
+/// other paths and formats. Errors: kInput as read_volume_info.
+std::optional<DicomSeries> dicom_series_of(const std::filesystem::path& path);
 
 /// Reads series through io/dicom, slope and intercept of each slice applied; writes nothing.
 /// Errors in addition to those of io/volume/volume.h, all kInput: E_SERIES for a folder with several series, unless all

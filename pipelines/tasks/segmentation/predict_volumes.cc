@@ -5,7 +5,6 @@
 
 #include "io/datasets/class_names.h"
 #include "io/datasets/hidden_paths.h"
-#include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "io/volume/volume.h"
@@ -22,6 +21,8 @@
 #include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/largest_parts.h"
 #include "pipelines/tasks/segmentation/next_of_prediction.h"
+#include "pipelines/tasks/segmentation/outputs/case_outputs.h"
+#include "pipelines/tasks/segmentation/outputs/made_hash.h"
 #include "pipelines/tasks/segmentation/quality/case_flags.h"
 #include "pipelines/tasks/segmentation/scores/class_probabilities.h"
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
@@ -44,11 +45,17 @@ class VolumePrediction : public Prediction {
       : b_(batch),
         o_(batch.options),
         folder_(folder),
-        made_with_(prediction_hash(o_, batch.run, naming_of(o_))),
+        run_hash_(prediction_hash(o_, batch.run, naming_of(o_))),
         reading_(o_.task.of<VolumeReading>()),
         predictor_(batch, reading_.probabilities),
         plan_(predictor_.first().plan),
         sides_(predictor_.first().sides),
+        outputs_({.asked = written_outputs(reading_.write),
+                  .terms = reading_.terms,
+                  .classes = plan_.class_names,
+                  .hounsfield = is_ct_channel(plan_.channels.front())},
+                 batch),
+        made_with_(outputs_.settings_hash(run_hash_)),
         flags_(predictor_.first().quality, plan_.class_names,
                {.folder = o_.output, .keeps = folder.made_with(made_with_), .refers = reading_.refer}, batch.progress) {
     for (const SidedPair& pair : sides_.pairs)
@@ -90,7 +97,8 @@ class VolumePrediction : public Prediction {
       for (const fs::path& image : item.images)
         if (const VolumeInfo info = read_volume_info(image, o_.formats); !info.readable)
           return b_.fail(i, info.problem_code, without_paths(info.problem, item)), std::nullopt;
-      const bool kept = folder_.made_with(made_with_) && folder_.holds(item.id, made_of(item, turn));
+      const bool kept =
+          folder_.made_with(made_with_) && folder_.holds(item.id, made_hash(b_, item, turn, file_hashes(item)));
       return PlannedInput{
           .id = item.id, .extents = turn.extents, .bytes = predictor_.plan_that_fits(item).total(), .kept = kept};
     });
@@ -119,12 +127,13 @@ class VolumePrediction : public Prediction {
     if (!seen_.insert(id).second) return b_.fail(i, "E_DUPLICATE", doubled_text(item));
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
     const ProcessPlan plan = predictor_.plan_that_fits(item);
-    const std::string data = made_of(item, turn);
-    if (folder_.holds(id, data)) return b_.done(i, file, 0, true);
+    const std::vector<std::string> hashes = file_hashes(item);
+    const std::string data = made_hash(b_, item, turn, hashes);
+    if (folder_.holds(id, data)) return outputs_.keep(item), b_.done(i, file, 0, true);
     b_.takes(plan);
     PredictedVolume found = predictor_.predicted(item);
     const Stopwatch writing;
-    write_predicted(item, std::move(found), file);
+    write_predicted(item, std::move(found), file, object_key(run_hash_, hashes));
     predictor_.times.writing += writing.seconds();
     folder_.commit(id, data, {.seconds = watch.seconds(), .elements = element_count(turn.extents)});
     b_.done(i, file, watch.seconds());
@@ -161,6 +170,7 @@ class VolumePrediction : public Prediction {
 
   void finish() override {
     list_failures();
+    outputs_.finish();
     b_.report.text = prediction_text(b_.report, o_.output / "quarantine.csv", "");
     add_times(predictor_.times, b_.report);
     flags_.add_to(b_.report);
@@ -211,19 +221,22 @@ class VolumePrediction : public Prediction {
     return std::move(found.cases);
   }
 
-  /// Writes the label map on the grid of the files, and the probabilities of its voxels. Each volume is released when
-  /// the next one is made: the memory plan counts on that.
-  void write_predicted(const Case& item, PredictedVolume found, const fs::path& file) {
-    std::set<std::string> files = {file.filename().string()};
+  /// Writes the label map on the grid of the files, what is written beside it, and the probabilities of its voxels.
+  /// Each volume is released when the next one is made: the memory plan counts on that.
+  void write_predicted(const Case& item, PredictedVolume found, const fs::path& file, const std::string& key) {
     const fs::path probabilities = named_file(o_.output, item.id, ".npz");
-    if (reading_.probabilities) files.insert(probabilities.filename().string());
     {
       Volume labels{found.grid, std::move(found.labels)};
       split_sides(sides_, labels);
       const Volume restored =
           parts_of(restore_label(std::move(labels), found.original, plan_, found.crop), item, found);
+      const CaseOutputs::Opened opened = outputs_.open(item, restored, key);
+      std::set<std::string> files = opened.files;
+      files.insert(file.filename().string());
+      if (reading_.probabilities) files.insert(probabilities.filename().string());
       folder_.begin(item.id, files);
       write_volume(file, restored, DiskType::kU8, o_.formats);
+      outputs_.write(item, restored, opened);
     }
     if (!reading_.probabilities) return;
     Volume numbers{found.grid, numbered_voxels(found.sums.shape())};
@@ -241,31 +254,18 @@ class VolumePrediction : public Prediction {
     return labels;
   }
 
-  /// Returns a hash of the case's files, whether they were resampled, the program version and the partition that its
-  /// size has under each model, by which a later call knows that it may keep the prediction.
-  std::string made_of(const Case& item, const PredictionTurn& turn) const {
-    std::string text = VOXSHARD_VERSION;
-    for (std::size_t model = 0; model < b_.models(); ++model) {
-      const auto& fits = b_.planned(model).fits;
-      const auto planned = fits.find(turn.extents_of(model));
-      text +=
-          " " + to_string(planned != fits.end() ? planned->second.partition : b_.run_of(model).spec.cut.mesh.partition);
-    }
-    for (const fs::path& image : item.images)
-      if (read_volume_info(image, o_.formats).warning.starts_with("W_RESAMPLED")) text += " resampled";
-    const VolumeFiles known = files_of_case(item, o_.formats);
-    for (const fs::path& file : known.files) text += " " + known.hash_of(file);
-    return content_hash(text);
-  }
+  std::vector<std::string> file_hashes(const Case& item) const { return hashes_of(files_of_case(item, o_.formats)); }
 
   PredictionBatch& b_;
   const PredictOptions& o_;
   OutputFolder& folder_;
-  std::string made_with_;  // hash
+  std::string run_hash_;
   VolumeReading reading_;
   CasePredictor predictor_;
   const PreparePlan& plan_;  // of the first model
   const SideRule& sides_;    // of the first model; empty: no classes are joined
+  CaseOutputs outputs_;
+  std::string made_with_;  // run_hash_, with what is written beside label maps
   CaseFlags flags_;
   LargestParts largest_;
   std::optional<ArrivingImages> arriving_;  // with {watch}

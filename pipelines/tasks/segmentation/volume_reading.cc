@@ -57,6 +57,17 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
                       "List at the end what a person should look at: cases with quality flags, and those that were "
                       "left out, each with its reasons",
                       "", &o.refer});
+  settings.push_back(
+      {"write",
+       "What else to write of each volume, with commas: dicom-seg, a DICOM segmentation; measures, volume, "
+       "mean, deviation and largest diameter of each class; sr, a DICOM report of these, with the "
+       "segmentation; rt-struct, an RT structure set. DICOM outputs need a DICOM series; without one they "
+       "are left out (W_OUTPUT)",
+       "", &o.write});
+  settings.push_back({"terms",
+                      "With {write}: file of coded terms of classes (TOML, JSON or YAML) that come before those of the "
+                      "program, data/terms/segment_terms.toml",
+                      "", &o.terms});
   const std::string group = "Inputs that arrive";
   settings.push_back({"watch",
                       "The input is a folder: what is in it is predicted, then what arrives, until the command is "

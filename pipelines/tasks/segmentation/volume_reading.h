@@ -20,6 +20,8 @@ struct VolumeReading {
   std::string largest = "none";   // classes of which the largest connected part alone is kept: none, all, or names
   bool probabilities = false;     // class probabilities are written beside each label map
   bool refer = false;             // what a person should look at is listed at the end
+  std::string write;              // what else is written, by words with commas (outputs/written_outputs.h)
+  std::filesystem::path terms;    // file of coded terms for it; empty: those that are built in
   bool watch = false;             // the input is a folder in which further ones arrive
   std::filesystem::path done;     // where finished inputs of that folder go
   double quiet_s = 10;            // seconds without a change after which one of them is complete

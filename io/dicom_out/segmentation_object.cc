@@ -1,0 +1,222 @@
+#include "io/dicom_out/segmentation_object.h"
+
+#include <dcmtk/config/osconfig.h>  // before all other headers of DCMTK
+
+#include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/dcmfg/fgderimg.h>
+#include <dcmtk/dcmfg/fgfracon.h>
+#include <dcmtk/dcmfg/fgpixmsr.h>
+#include <dcmtk/dcmfg/fgplanor.h>
+#include <dcmtk/dcmfg/fgplanpo.h>
+#include <dcmtk/dcmseg/segdoc.h>
+#include <dcmtk/dcmseg/segment.h>
+
+#include <algorithm>
+
+#include "io/dicom/dicom_library.h"
+#include "io/dicom_out/derived_uid.h"
+#include "io/dicom_out/object_file.h"
+#include "io/files/file_error.h"
+
+namespace voxshard {
+namespace {
+
+CodeSequenceMacro code_of(const CodedTerm& term) {
+  return CodeSequenceMacro(term.code.c_str(), term.scheme.c_str(), term.meaning.c_str());
+}
+
+/// The label map as slices of the series.
+class LabelSlices {
+ public:
+  explicit LabelSlices(const SeriesLabels& labels)
+      : labels_(labels),
+        rows_(labels.source.series.grid.size[1]),
+        columns_(labels.source.series.grid.size[0]),
+        slices_(labels.source.series.grid.size[2]) {}
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  std::int64_t slices() const { return slices_; }
+  const std::int32_t* slice(std::int64_t z) const { return labels_.labels.as<std::int32_t>() + z * rows_ * columns_; }
+  std::vector<ClassExtent> extents(std::int64_t z) const {
+    return class_extents(slice(z), rows_, columns_, labels_.classes.size());
+  }
+
+ private:
+  const SeriesLabels& labels_;
+  std::int64_t rows_, columns_, slices_;
+};
+
+/// Makes one object: first what all frames share, then frame by frame.
+class SegmentationMaker {
+ public:
+  SegmentationMaker(const SeriesLabels& labels, const SegmentTerms& terms)
+      : l_(labels), source_(labels.source), slices_(labels) {
+    begin();
+    for (std::size_t label = 1; label < l_.classes.size(); ++label) add_segment(label, terms.of(l_.classes[label]));
+    share_geometry();
+    add_frames();
+  }
+
+  /// Writes what was made into a data set.
+  void write(DcmDataset& set) {
+    require_good(made_->writeDataset(set), "a segmentation that DCMTK writes");
+    const SegmentationUids uids = segmentation_uids(l_.key);
+    finish_object(set, source_,
+                  {.sop_class = kSegmentationClass,
+                   .instance = uids.instance,
+                   .series = uids.series,
+                   .modality = "SEG",
+                   .series_number = "901",
+                   .description = "voxshard segmentation, not for diagnostic use"});
+    put(set, DCM_ContentDate, source_.date);
+    put(set, DCM_ContentTime, source_.time);
+    put(set, DCM_FrameOfReferenceUID, source_.series.common.frame_of_reference);
+    put(set, DCM_PositionReferenceIndicator, source_.position_reference);
+    set.findAndDeleteElement(DCM_ReferencedSeriesSequence);
+    DcmItem& series = add_item(set, DCM_ReferencedSeriesSequence);
+    put(series, DCM_SeriesInstanceUID, source_.series.common.series);
+    refer_to_instances(series, DCM_ReferencedInstanceSequence, source_);
+  }
+
+ private:
+  void begin() {
+    DcmSegmentation* made = nullptr;
+    const ContentIdentificationMacro content("1", "SEGMENTATION", kNotForDiagnosis, kMaker);
+    require_good(DcmSegmentation::createBinarySegmentation(
+                     made, static_cast<Uint16>(slices_.rows()), static_cast<Uint16>(slices_.columns()),
+                     IODGeneralEquipmentModule::EquipmentInfo(kMaker, kMaker, "1", VOXSHARD_VERSION), content),
+                 "a segmentation that DCMTK makes");
+    made_.reset(made);
+    // Each frame gets what is required below; the checks compare all frames with each other.
+    made_->setCheckFGOnWrite(OFFalse);
+    made_->setCheckDimensionsOnWrite(OFFalse);
+    DcmDataset header(*source_.patient);
+    put(header, DCM_FrameOfReferenceUID, source_.series.common.frame_of_reference);
+    put(header, DCM_PositionReferenceIndicator, source_.position_reference);
+    require_good(made_->importFromSourceImage(header, OFTrue), "patient and study of a segmentation");
+    const std::string organisation = derived_uid("dimensions of " + l_.key);
+    IODMultiframeDimensionModule& dimensions = made_->getDimensions();
+    require_good(dimensions.addDimensionIndex(DCM_ReferencedSegmentNumber, organisation.c_str(),
+                                              DCM_SegmentIdentificationSequence, "Segment"),
+                 "a dimension of a segmentation");
+    require_good(dimensions.addDimensionIndex(DCM_ImagePositionPatient, organisation.c_str(), DCM_PlanePositionSequence,
+                                              "Position of the slice"),
+                 "a dimension of a segmentation");
+  }
+
+  void add_segment(std::size_t label, const SegmentTerm& term) {
+    const std::string name = short_text(l_.classes[label], source_.is_utf8);
+    DcmSegment* segment = nullptr;
+    require_good(DcmSegment::create(segment, name.c_str(), code_of(term.category), code_of(term.type),
+                                    DcmSegTypes::SAT_AUTOMATIC, kMaker),
+                 "a segment");
+    segment->setSegmentDescription(kNotForDiagnosis, OFFalse);
+    segment->setTrackingID(name.c_str(), OFFalse);
+    segment->setTrackingUID(derived_uid("segment " + std::to_string(label) + " of " + l_.key).c_str());
+    if (term.side)
+      segment->getSegmentedPropertyTypeModifierCode().push_back(new CodeSequenceMacro(code_of(*term.side)));
+    AlgorithmIdentificationMacro algorithm;
+    algorithm.getAlgorithmFamilyCode().set("123110", "DCM", "Artificial Intelligence");
+    algorithm.setAlgorithmName(kMaker);
+    algorithm.setAlgorithmVersion(VOXSHARD_VERSION);
+    require_good(segment->setSegmentationAlgorithmIdentification(algorithm), "the algorithm of a segment");
+    Uint16 number = 0;
+    require_good(made_->addSegment(segment, number), "a segment that is added");
+    ensure(number == label, "segments are numbered as the labels");
+  }
+
+  void share_geometry() {
+    const DicomGrid& grid = source_.series.grid;
+    const double spacing[] = {grid.spacing[1], grid.spacing[0]};  // between rows, between columns
+    FGPixelMeasures measures;
+    measures.setPixelSpacing(decimals_text(spacing, 2).c_str());
+    measures.setSliceThickness(decimal_text(grid.spacing[2]).c_str());
+    measures.setSpacingBetweenSlices(decimal_text(grid.spacing[2]).c_str());
+    require_good(made_->addForAllFrames(measures), "the spacing of a segmentation");
+    FGPlaneOrientationPatient orientation;
+    const auto cosine = [&](std::size_t axis, std::size_t world) {
+      return OFString(decimal_text(grid.direction[3 * world + axis]).c_str());
+    };
+    orientation.setImageOrientationPatient(cosine(0, 0), cosine(0, 1), cosine(0, 2), cosine(1, 0), cosine(1, 1),
+                                           cosine(1, 2));
+    require_good(made_->addForAllFrames(orientation), "the orientation of a segmentation");
+  }
+
+  /// Adds the frames of one segment after those of another.
+  void add_frames() {
+    std::vector<std::vector<ClassExtent>> extents;  // by slice
+    for (std::int64_t z = 0; z < slices_.slices(); ++z) extents.push_back(slices_.extents(z));
+    std::vector<Uint8> mask(static_cast<std::size_t>(slices_.rows() * slices_.columns()));
+    for (std::size_t label = 1; label < l_.classes.size(); ++label)
+      for (std::int64_t z = 0; z < slices_.slices(); ++z) {
+        if (extents[static_cast<std::size_t>(z)][label].pixels == 0) continue;
+        const std::int32_t* from = slices_.slice(z);
+        for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = from[i] == static_cast<std::int32_t>(label);
+        add_frame(label, z, mask.data());
+      }
+  }
+
+  void add_frame(std::size_t label, std::int64_t z, Uint8* mask) {
+    const DicomSlice& slice = source_.series.slices.at(static_cast<std::size_t>(z));
+    const DicomFile& file = source_.series.files.at(slice.file);
+    const SourceInstance& instance = source_.instances.at(slice.file);
+    FGPlanePosPatient position;
+    position.setImagePositionPatient(decimal_text(slice.at[0]).c_str(), decimal_text(slice.at[1]).c_str(),
+                                     decimal_text(slice.at[2]).c_str());
+    FGFrameContent content;
+    content.setDimensionIndexValues(static_cast<Uint32>(label), 0);
+    content.setDimensionIndexValues(static_cast<Uint32>(z + 1), 1);
+    FGDerivationImage derivation;
+    DerivationImageItem* made_from = nullptr;
+    require_good(derivation.addDerivationImageItem(CodeSequenceMacro("113076", "DCM", "Segmentation"), "", made_from),
+                 "the source of a frame");
+    auto* image = new SourceImageItem;  // of the item, which deletes it
+    made_from->getSourceImageItems().push_back(image);
+    image->getPurposeOfReferenceCode().set("121322", "DCM", "Source image for image processing operation");
+    ImageSOPInstanceReferenceMacro& reference = image->getImageSOPInstanceReference();
+    reference.setReferencedSOPClassUID(instance.sop_class.c_str());
+    reference.setReferencedSOPInstanceUID(instance.uid.c_str());
+    if (file.frames > 1) reference.addReferencedFrameNumber(static_cast<Uint16>(slice.frame + 1));
+    OFVector<FGBase*> groups;
+    groups.push_back(&position), groups.push_back(&content), groups.push_back(&derivation);
+    require_good(made_->addFrame(mask, static_cast<Uint16>(label), groups), "a frame that is added");
+  }
+
+  const SeriesLabels& l_;
+  const SourceSeries& source_;
+  LabelSlices slices_;
+  std::unique_ptr<DcmSegmentation> made_;
+};
+
+}  // namespace
+
+SegmentationUids segmentation_uids(const std::string& key) {
+  return {.instance = derived_uid("segmentation of " + key), .series = derived_uid("series of segmentation of " + key)};
+}
+
+std::int64_t segmentation_frames(const SeriesLabels& labels) {
+  const LabelSlices slices(labels);
+  std::int64_t frames = 0;
+  for (std::int64_t z = 0; z < slices.slices(); ++z) {
+    const std::vector<ClassExtent> extents = slices.extents(z);
+    frames += std::count_if(extents.begin() + 1, extents.end(), [](const ClassExtent& one) { return one.pixels > 0; });
+  }
+  return frames;
+}
+
+std::int64_t segmentation_bytes(std::int64_t frames, std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t kDescriptionBytes = 48 << 10;
+  return frames * (2 * (rows * columns / 8 + 1) + kDescriptionBytes);
+}
+
+void write_segmentation(const std::filesystem::path& path, const SeriesLabels& labels, const SegmentTerms& terms) {
+  const DicomLibrary library;
+  if (labels.classes.size() > 65536)
+    throw input_error(path, "would have more than 65535 segments", "predict fewer classes", "E_LIMIT");
+  SegmentationMaker maker(labels, terms);
+  DcmFileFormat file;
+  maker.write(*file.getDataset());
+  write_object(path, file, false);
+}
+
+}  // namespace voxshard

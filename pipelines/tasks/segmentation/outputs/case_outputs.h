@@ -1,0 +1,81 @@
+// What `predict` writes beside the label map of a case: DICOM objects on the slices of its series, and measures.
+//
+//   CaseOutputs outputs({.asked = written_outputs("dicom-seg,measures"), .terms = "", .classes = names}, batch);
+//   const CaseOutputs::Opened opened = outputs.open(item, labels, key);     // says what cannot be written, and why
+//   folder.begin(item.id, opened.files);
+//   outputs.write(item, labels, opened);
+//   outputs.finish();
+//
+// The headers of a series are read when its label map is there, and released with it: while a case is predicted nothing
+// of them is held. What cannot be written costs that output alone (W_OUTPUT); the label map stays.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "io/datasets/dataset.h"
+#include "io/dicom_out/segment_terms.h"
+#include "io/dicom_out/source_series.h"
+#include "io/volume/archive.h"
+#include "pipelines/engine/prediction.h"
+#include "pipelines/tasks/segmentation/outputs/written_outputs.h"
+
+namespace voxshard {
+
+/// The member of the report that lists outputs which could not be written.
+inline constexpr const char* kNotWritten = "not_written";
+
+struct OutputChoice {
+  WrittenOutputs asked = {};
+  std::filesystem::path terms = {};       // file of coded terms; empty: the table that is built in
+  std::vector<std::string> classes = {};  // by label, the background first
+  bool hounsfield = false;                // the images are CT
+};
+
+class CaseOutputs {
+ public:
+  /// Reads the terms, and says which classes have none. Errors: kConfig for a malformed file of terms.
+  CaseOutputs(OutputChoice choice, PredictionBatch& batch);
+
+  /// Returns the hash of a run and its settings together with what decides the outputs beside the label map; the same
+  /// hash when none is asked for.
+  std::string settings_hash(const std::string& run) const;
+
+  /// What can be written of a case.
+  struct Opened {
+    std::set<std::string> files;  // their names in the output folder
+    WrittenOutputs possible = {};
+    std::optional<OpenedSeries> from = {};    // keeps the files of an archive
+    std::optional<SourceSeries> source = {};  // where a DICOM object can be written
+    std::string key = {};                     // a hash of input and run
+  };
+  /// Opens the series of a case and plans the memory of its outputs; says in the log and the report what cannot be
+  /// written. Errors: none of the input; those of the system.
+  ///   labels  the label map as it is written
+  ///   key     a hash of input and run, of which UIDs are made
+  Opened open(const Case& item, const Volume& labels, const std::string& key);
+  /// Writes them into the output folder. An error of the input costs the output that it came from. Errors: kOutput.
+  void write(const Case& item, const Volume& labels, const Opened& opened);
+
+  /// Says of a case that an earlier call predicted what that call could not write.
+  void keep(const Case& item);
+  /// Writes the measures of all cases of the report, where they are asked for.
+  void finish();
+
+ private:
+  void refuse(const Case& item, std::string_view output, const std::string& code, const std::string& reason);
+  /// Drops outputs whose memory the budget does not leave.
+  void require_memory(const Case& item, const Volume& labels, Opened& opened);
+  /// Calls body; an error of the input is said, and leaves the output out.
+  void attempt(const Case& item, std::string_view output, const std::function<void()>& body);
+  std::filesystem::path file(const Case& item, const char* ending) const;
+
+  OutputChoice choice_;
+  PredictionBatch& b_;
+  std::optional<SegmentTerms> own_;
+  const SegmentTerms& terms() const { return own_ ? *own_ : SegmentTerms::builtin(); }
+};
+
+}  // namespace voxshard

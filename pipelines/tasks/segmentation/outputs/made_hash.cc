@@ -1,0 +1,37 @@
+#include "pipelines/tasks/segmentation/outputs/made_hash.h"
+
+#include <algorithm>
+
+#include "io/files/content_hash.h"
+
+namespace voxshard {
+
+std::vector<std::string> hashes_of(const VolumeFiles& files) {
+  std::vector<std::string> hashes;
+  for (const std::filesystem::path& file : files.files) hashes.push_back(files.hash_of(file));
+  return hashes;
+}
+
+std::string made_hash(const PredictionBatch& batch, const Case& item, const PredictionTurn& turn,
+                      const std::vector<std::string>& hashes) {
+  std::string text = VOXSHARD_VERSION;
+  for (std::size_t model = 0; model < batch.models(); ++model) {
+    const auto& fits = batch.planned(model).fits;
+    const auto planned = fits.find(turn.extents_of(model));
+    text += " " +
+            to_string(planned != fits.end() ? planned->second.partition : batch.run_of(model).spec.cut.mesh.partition);
+  }
+  for (const std::filesystem::path& image : item.images)
+    if (read_volume_info(image, batch.options.formats).warning.starts_with("W_RESAMPLED")) text += " resampled";
+  for (const std::string& hash : hashes) text += " " + hash;
+  return content_hash(text);
+}
+
+std::string object_key(const std::string& run, std::vector<std::string> hashes) {
+  std::sort(hashes.begin(), hashes.end());
+  std::string text = std::string("object 1 ") + VOXSHARD_VERSION + " " + run;
+  for (const std::string& hash : hashes) text += " " + hash;
+  return content_hash(text);
+}
+
+}  // namespace voxshard

@@ -1,0 +1,27 @@
+// By what a later call knows that it may keep the prediction of a case.
+//
+//   folder.holds(item.id, made_hash(batch, item, turn, hashes_of(files_of_case(item, formats))));
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/datasets/dataset.h"
+#include "pipelines/engine/prediction.h"
+
+namespace voxshard {
+
+/// Returns the hashes of files, in their order. Errors: kInput.
+std::vector<std::string> hashes_of(const VolumeFiles& files);
+
+/// Returns a hash of the case's files, whether they were resampled, the program version and the partition that its
+/// size has under each model. Errors: kInput.
+///   hashes  of all its files
+std::string made_hash(const PredictionBatch& batch, const Case& item, const PredictionTurn& turn,
+                      const std::vector<std::string>& hashes);
+
+/// Returns a hash of the run with its settings and of the files, whatever their names and order: objects with UIDs are
+/// made of it.
+std::string object_key(const std::string& run, std::vector<std::string> hashes);
+
+}  // namespace voxshard

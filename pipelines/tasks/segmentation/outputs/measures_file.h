@@ -1,0 +1,34 @@
+// The files of measures: one a case, written with its label map, and measures.json and measures.csv with those of all
+// cases of a prediction, which are made of the first ones when the command ends.
+//
+//   write_case_measures(folder / "a.measures.json", "a", classes, measures, "HU");
+//   join_measures(folder, {"a", "b"});
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pipelines/tasks/segmentation/outputs/class_measures.h"
+
+namespace voxshard {
+
+inline constexpr const char* kMeasuresEnding = ".measures.json";
+inline constexpr const char* kMeasuresJson = "measures.json";
+inline constexpr const char* kMeasuresCsv = "measures.csv";
+
+/// Writes {"case", "unit", "classes": [{"class", "label", "voxels", "ml", "mean", "deviation", "diameter_mm"}]}; what a
+/// class without voxels lacks is null. Errors: kOutput.
+///   classes  names by label; [0], the background, is left out
+///   unit     of mean and deviation, "HU"; may be empty
+void write_case_measures(const std::filesystem::path& file, const std::string& id,
+                         const std::vector<std::string>& classes, const std::vector<ClassMeasures>& measures,
+                         const std::string& unit);
+
+/// Writes both files for cases of a folder, in this order; cases without a file of measures are left out. Errors:
+/// kInput for one that is malformed, kOutput.
+void join_measures(const std::filesystem::path& folder, const std::vector<std::string>& ids);
+/// Removes both files, which an earlier call left.
+void remove_measures(const std::filesystem::path& folder);
+
+}  // namespace voxshard

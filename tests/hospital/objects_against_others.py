@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Holds the DICOM objects that predict writes against pydicom, dciodvfy, dsrdump and plastimatch.
+
+    python3 tests/hospital/objects_against_others.py build/release/bin/voxshard
+
+Trains a small run on generated phantoms, writes one of them as DICOM series in several orientations by pydicom, predicts each
+with --write, and compares: every frame of the segmentation with the label map in NIfTI at its place in the world; the contours,
+filled by an even-odd rule of this file's own; the numbers of the report with measures.json. dciodvfy must exit 0 on the
+segmentation. Exit 0: all equal, 1: some differ, 77: python3-pydicom, -nibabel or -numpy is missing.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import nibabel
+    import numpy
+    import pydicom
+    from pydicom.dataset import Dataset, FileMetaDataset
+    from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+POSITIONS = {
+    "axial": ([1, 0, 0], [0, 1, 0]),
+    "flipped": ([1, 0, 0], [0, -1, 0]),
+    "coronal": ([1, 0, 0], [0, 0, -1]),
+    "oblique": ([0.8, 0.6, 0], [-0.6, 0.8, 0]),
+}
+
+
+def write_series(folder, volume, spacing, cosines):
+    """Writes a volume (x, y, z) as a series; x runs along the rows."""
+    os.makedirs(folder)
+    row, column = map(numpy.array, cosines)
+    normal = numpy.cross(row, column)
+    for k in range(volume.shape[2]):
+        data = Dataset()
+        data.SOPClassUID, data.SOPInstanceUID = CTImageStorage, f"1.2.3.1.{k + 1}"
+        data.StudyInstanceUID, data.SeriesInstanceUID, data.FrameOfReferenceUID = "1.2.3", "1.2.3.4", "1.2.3.9"
+        data.Modality, data.PatientName, data.PatientID = "CT", "Planted^Name", "P-1"
+        data.PatientBirthDate, data.PatientSex, data.StudyID, data.SeriesNumber, data.InstanceNumber = "", "O", "1", 1, k + 1
+        data.StudyDate, data.StudyTime, data.SeriesDate, data.SeriesTime = "20240131", "100000", "20240131", "110000"
+        data.AccessionNumber, data.ReferringPhysicianName, data.Manufacturer = "", "", "none"
+        data.ImageType, data.PositionReferenceIndicator = ["ORIGINAL", "PRIMARY", "AXIAL"], ""
+        data.Rows, data.Columns = volume.shape[1], volume.shape[0]
+        data.PixelSpacing, data.SliceThickness = [float(spacing[1]), float(spacing[0])], float(spacing[2])
+        data.ImageOrientationPatient = [float(v) for v in [*row, *column]]
+        data.ImagePositionPatient = [round(float(v), 6) for v in numpy.array([-20.5, 11, 3]) + normal * spacing[2] * k]
+        data.SamplesPerPixel, data.PhotometricInterpretation = 1, "MONOCHROME2"
+        data.BitsAllocated, data.BitsStored, data.HighBit, data.PixelRepresentation = 16, 16, 15, 1
+        data.RescaleSlope, data.RescaleIntercept = 1, -1024
+        data.PixelData = (volume[:, :, k].T + 1024).astype("<i2").tobytes()
+        data.file_meta = FileMetaDataset()
+        data.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
+        data.file_meta.MediaStorageSOPClassUID, data.file_meta.MediaStorageSOPInstanceUID = CTImageStorage, data.SOPInstanceUID
+        data.is_little_endian, data.is_implicit_VR = True, False
+        data.save_as(os.path.join(folder, f"{k}.dcm"), write_like_original=False)
+
+
+def indices(label_map, world):
+    """Returns the voxels of a NIfTI file at places in DICOM's world."""
+    ras = numpy.column_stack([world * [-1, -1, 1], numpy.ones(len(world))])
+    at = (ras @ numpy.linalg.inv(label_map.affine).T)[:, :3]
+    nearest = numpy.rint(at).astype(int)
+    assert numpy.abs(at - nearest).max() < 0.02, "a voxel lies beside the grid"
+    return nearest
+
+
+def segmentation_map(path, label_map):
+    data = pydicom.dcmread(path)
+    frames = data.pixel_array.reshape(-1, data.Rows, data.Columns)
+    labels = numpy.zeros(label_map.shape, int)
+    shared = data.SharedFunctionalGroupsSequence[0]
+    cosines = numpy.array(shared.PlaneOrientationSequence[0].ImageOrientationPatient, float)
+    spacing = shared.PixelMeasuresSequence[0].PixelSpacing
+    for groups, frame in zip(data.PerFrameFunctionalGroupsSequence, frames):
+        assert frame.any(), "an empty frame"
+        position = numpy.array(groups.PlanePositionSequence[0].ImagePositionPatient, float)
+        rows, columns = numpy.nonzero(frame)
+        world = position + numpy.outer(columns * spacing[1], cosines[:3]) + numpy.outer(rows * spacing[0], cosines[3:])
+        number = groups.SegmentIdentificationSequence[0].ReferencedSegmentNumber
+        labels[tuple(indices(label_map, world).T)] = number
+    assert str(data.PatientName) == "Planted^Name" and data.StudyInstanceUID == "1.2.3"
+    return labels
+
+
+def contour_map(path, label_map):
+    """Fills contours by the even-odd rule over the centres of voxels, in voxel indices of the label map."""
+    data = pydicom.dcmread(path)
+    inverse = numpy.linalg.inv(label_map.affine)
+    labels = numpy.zeros(label_map.shape, int)
+    for region in data.ROIContourSequence:
+        inside = numpy.zeros(label_map.shape, bool)
+        for contour in getattr(region, "ContourSequence", []):
+            points = numpy.array(contour.ContourData, float).reshape(-1, 3) * [-1, -1, 1]
+            at = numpy.column_stack([points, numpy.ones(len(points))]) @ inverse.T
+            k = int(round(at[:, 2].mean()))
+            assert numpy.abs(at[:, 2] - k).max() < 0.02, "a contour leaves its slice"
+            for (x0, y0), (x1, y1) in zip(at[:, :2], numpy.roll(at[:, :2], -1, axis=0)):
+                if abs(y1 - y0) < 0.5:
+                    continue
+                for j in range(int(numpy.ceil(min(y0, y1))), int(numpy.ceil(max(y0, y1)))):
+                    x = x0 + (j - y0) / (y1 - y0) * (x1 - x0)
+                    inside[int(numpy.ceil(x)):, j, k] ^= True
+        labels[inside] = region.ReferencedROINumber
+    return labels
+
+
+def numbers_in(item, found):
+    if item.ValueType == "NUM":
+        found.append(float(item.MeasuredValueSequence[0].NumericValue))
+    for part in getattr(item, "ContentSequence", []):
+        numbers_in(part, found)
+    return found
+
+
+def judge(name, folder, case):
+    label_map = nibabel.load(os.path.join(folder, case + ".nii.gz"))
+    truth = numpy.asarray(label_map.dataobj).astype(int)
+    same = True
+    for what, found in (("segmentation", segmentation_map(os.path.join(folder, case + ".seg.dcm"), label_map)),
+                        ("contours", contour_map(os.path.join(folder, case + ".rtstruct.dcm"), label_map))):
+        differ = int((found != truth).sum())
+        print(f"{name}: {what}, {int((truth > 0).sum())} voxels, {differ} differ")
+        same = same and differ == 0
+    with open(os.path.join(folder, "measures.json")) as file:
+        classes = json.load(file)["cases"][0]["classes"]
+    wanted = sorted(value for one in classes if one["voxels"] for value in
+                    (one["ml"], one["mean"], one["deviation"], one["diameter_mm"]))
+    report = pydicom.dcmread(os.path.join(folder, case + ".sr.dcm"))
+    found = sorted(sum((numbers_in(part, []) for part in report.ContentSequence), []))
+    close = len(found) == len(wanted) and numpy.allclose(found, wanted, rtol=1e-9)
+    print(f"{name}: report, {len(found)} numbers, {'equal' if close else 'DIFFERENT'}")
+    same = same and close
+    for program, ending in (("dciodvfy", ".seg.dcm"), ("dsrdump", ".sr.dcm")):
+        if shutil.which(program) is None:
+            print(f"skipped: {program} is missing")
+            continue
+        done = subprocess.run([program, os.path.join(folder, case + ending)], capture_output=True, text=True)
+        print(f"{name}: {program} exits {done.returncode} on the {ending[1:-4]}")
+        if done.returncode != 0:
+            print("".join(line + "\n" for line in (done.stdout + done.stderr).splitlines() if "rror" in line), end="")
+        same = same and done.returncode == 0
+    if shutil.which("plastimatch"):
+        done = subprocess.run(["plastimatch", "convert", "--input", os.path.join(folder, case + ".rtstruct.dcm"),
+                               "--referenced-ct", os.path.join(os.path.dirname(folder), "ct"), "--output-labelmap",
+                               os.path.join(folder, "plastimatch.nii.gz")], capture_output=True, text=True)
+        if done.returncode == 0:
+            mine = truth > 0
+            theirs = numpy.asarray(nibabel.load(os.path.join(folder, "plastimatch.nii.gz")).dataobj) > 0
+            if theirs.shape == mine.shape:
+                dice = 2 * (mine & theirs).sum() / max(1, mine.sum() + theirs.sum())
+                print(f"{name}: plastimatch fills {int(theirs.sum())} voxels, Dice {dice:.4f}")
+    return same
+
+
+def main():
+    voxshard = os.path.abspath(sys.argv[1])
+    same = True
+    with tempfile.TemporaryDirectory() as top:
+        def run(*words):
+            subprocess.run([voxshard, *words, "--quiet"], cwd=top, check=True)
+        run("demo", "data", "--cases", "4", "--test", "1")
+        run("prepare", "data", "-o", "work", "--spacing", "8,8,8")
+        run("train", "work", "-o", "run", "--base-filters", "4", "--depth", "3", "--crop", "16x16x16", "--steps", "80")
+        image = nibabel.load(os.path.join(top, "data", "imagesTr", "phantom_000_0000.nii.gz"))
+        volume = numpy.rint(numpy.asarray(image.dataobj)).astype(int)
+        for name, cosines in POSITIONS.items():
+            folder = os.path.join(top, name)
+            os.makedirs(folder)
+            write_series(os.path.join(folder, "ct"), volume, image.header.get_zooms()[:3], cosines)
+            run("predict", "run", os.path.join(name, "ct"), "-o", os.path.join(name, "out"), "--write",
+                "dicom-seg,measures,sr,rt-struct")
+            (case,) = [file[:-7] for file in os.listdir(os.path.join(folder, "out")) if file.endswith(".nii.gz")]
+            same = judge(name, os.path.join(folder, "out"), case) and same
+    sys.exit(0 if same else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+// DICOM segmentations that are written: read by the program's own readers they are the label map again, voxel for voxel
+// and in every position; what they take over from the series, and what they leave behind.
+#include "io/dicom_out/segmentation_object.h"
+
+#include "io/dicom/segmentation.h"
+#include "tests/io/dicom_out/object_scene.h"
+
+namespace voxshard {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+void write(const ObjectScene& scene, const std::string& name, const std::string& key = "a key") {
+  write_segmentation(scene.file(name), scene.labels(key), SegmentTerms::builtin());
+}
+
+TEST(SegmentationObject, IsTheLabelMapAgainInEveryPosition) {
+  for (const auto& [name, spec] : series_positions()) {
+    const ObjectScene scene(spec);
+    write(scene, "a.seg.dcm");
+    std::vector<std::string> notes;
+    EXPECT_EQ(scene.read_back("a.seg.dcm", &notes), scene.expected()) << name;
+    EXPECT_THAT(notes, IsEmpty()) << name;
+  }
+}
+
+TEST(SegmentationObject, LiesWhereItsSeriesLies) {
+  for (const auto& [name, spec] : series_positions()) {
+    const ObjectScene scene(spec);
+    write(scene, "a.seg.dcm");
+    const Volume map = read_label(scene.file("a.seg.dcm"));
+    EXPECT_TRUE(same_geometry(map.geometry, scene.grid())) << name;
+  }
+}
+
+TEST(SegmentationObject, HasASegmentForEachClassAndNoEmptyFrame) {
+  const ObjectScene scene;
+  write(scene, "a.seg.dcm");
+  const DicomHeader header = read_dicom_header(scene.file("a.seg.dcm"));
+  ASSERT_EQ(header.segments.size(), 4u);
+  EXPECT_EQ(header.segments[0].label, "liver");
+  EXPECT_EQ(header.segments[0].type, "Liver");
+  EXPECT_EQ(header.segments[1].label, "kidney_left");
+  EXPECT_EQ(header.segments[1].type, "Kidney");
+  EXPECT_EQ(header.segments[3].type, "Tissue") << "the generic term";
+  std::vector<std::int64_t> frames(5);
+  for (const DicomFrame& frame : header.frames) ++frames.at(static_cast<std::size_t>(frame.segment));
+  EXPECT_THAT(frames, ElementsAre(0, 4, 4, 0, 1));
+  EXPECT_EQ(segmentation_frames(scene.labels()), 9);
+  EXPECT_EQ(header.segmentation, "BINARY");
+  EXPECT_FALSE(header.may_overlap);
+}
+
+TEST(SegmentationObject, TakesOverPatientStudyAndFrameAndLeavesTheRestBehind) {
+  const ObjectScene scene;
+  write(scene, "a.seg.dcm");
+  const DicomHeader header = read_dicom_header(scene.file("a.seg.dcm"));
+  EXPECT_EQ(header.study, "1.2.3");
+  EXPECT_EQ(header.frame_of_reference, "1.2.3.9");
+  EXPECT_EQ(header.referenced_series, "1.2.3.4");
+  EXPECT_NE(header.series, "1.2.3.4");
+  EXPECT_EQ(header.sop_instance, segmentation_uids("a key").instance);
+  EXPECT_EQ(header.series, segmentation_uids("a key").series);
+  EXPECT_EQ(header.modality, "SEG");
+  const std::string bytes = scene.bytes("a.seg.dcm");
+  EXPECT_THAT(bytes, HasSubstr("Planted^Name"));
+  EXPECT_THAT(bytes, HasSubstr("P-1"));
+  EXPECT_THAT(bytes, Not(HasSubstr("Planted Hospital")));
+  EXPECT_THAT(bytes, HasSubstr("Not for diagnostic use"));
+  EXPECT_THAT(bytes, HasSubstr(VOXSHARD_VERSION));
+  for (int k = 1; k <= 4; ++k) EXPECT_THAT(bytes, HasSubstr("1.2.3.1." + std::to_string(k)));
+}
+
+TEST(SegmentationObject, TheSameInputGivesTheSameBytes) {
+  const ObjectScene scene, again;
+  write(scene, "a.seg.dcm"), write(scene, "b.seg.dcm"), write(again, "a.seg.dcm"), write(scene, "c.seg.dcm", "other");
+  EXPECT_TRUE(scene.bytes("a.seg.dcm") == scene.bytes("b.seg.dcm"));
+  EXPECT_TRUE(scene.bytes("a.seg.dcm") == again.bytes("a.seg.dcm"));
+  EXPECT_FALSE(scene.bytes("a.seg.dcm") == scene.bytes("c.seg.dcm"));
+}
+
+TEST(SegmentationObject, CarriesTheCharacterSetWithTheNameThatIsWrittenInIt) {
+  const ObjectScene scene({.character_set = "ISO_IR 100", .patient = "M\xfcller^Planted"});
+  write(scene, "a.seg.dcm");
+  EXPECT_THAT(scene.bytes("a.seg.dcm"), HasSubstr("ISO_IR 100"));
+  EXPECT_THAT(scene.bytes("a.seg.dcm"), HasSubstr("M\xfcller^Planted"));
+}
+
+TEST(SegmentationObject, NamesBeyondAsciiAreReadAgainWhereTheSeriesIsInUtf8) {
+  ObjectScene latin({.character_set = "ISO_IR 100"}), utf8({.character_set = "ISO_IR 192"});
+  latin.classes[1] = utf8.classes[1] = "dr\u00fcse";
+  write(latin, "a.seg.dcm"), write(utf8, "a.seg.dcm");
+  EXPECT_EQ(read_dicom_header(latin.file("a.seg.dcm")).segments.at(0).label, "dr?se");
+  EXPECT_EQ(read_dicom_header(utf8.file("a.seg.dcm")).segments.at(0).label, "dr\u00fcse");
+}
+
+TEST(SourceSeriesTest, SaysWhyNoObjectCanBeMade) {
+  const ObjectScene scene;
+  EXPECT_EQ(unfit_reason(scene.source(), scene.grid()), "");
+  Geometry other = scene.grid();
+  other.spacing[2] *= 2;
+  EXPECT_THAT(unfit_reason(scene.source(), other), HasSubstr("does not lie on the slices"));
+  const ObjectScene frameless({.frame_of_reference = ""}), studyless({.study = ""});
+  EXPECT_THAT(unfit_reason(frameless.source(), frameless.grid()), HasSubstr("frame of reference"));
+  EXPECT_THAT(unfit_reason(studyless.source(), studyless.grid()), HasSubstr("study"));
+  SourceSeries nameless = scene.source();
+  nameless.instances[2].uid.clear();
+  EXPECT_THAT(unfit_reason(nameless, scene.grid()), HasSubstr("no SOP class or no UID"));
+  SourceSeries gap = scene.source();
+  gap.series.problem = "lacks 2 slices", gap.series.problem_code = "E_GAP";
+  EXPECT_THAT(unfit_reason(gap, scene.grid()), HasSubstr("E_GAP"));
+}
+
+}  // namespace
+}  // namespace voxshard
