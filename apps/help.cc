@@ -1,10 +1,11 @@
-// voxshard help: the help of a command, and the program's lists: options, codes, exit codes, formats.
+// voxshard help: the help of a command, and the program's lists: options, codes, exit codes, formats, libraries.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
+#include "apps/sbom/sbom.h"
 #include "apps/terminal/flags.h"
 #include "apps/terminal/stop_signals.h"
 #include "apps/words/short_help.h"
@@ -121,6 +122,26 @@ Outcome list_formats(CLI::App&) {
   return outcome;
 }
 
+/// Lists what the program links: first what it calls itself, then what those libraries load.
+Outcome list_third_party(CLI::App&) {
+  Outcome outcome;
+  Rows rows;
+  for (const ThirdParty& one : third_party()) {
+    rows.push_back({one.package, one.version.empty() ? "unknown" : one.version, one.licence,
+                    one.direct() ? one.use : "loaded by another library"});
+    outcome.json.push_back({{"package", one.package},
+                            {"version", one.version},
+                            {"source", one.source},
+                            {"licence", one.licence},
+                            {"use", one.use},
+                            {"compiled_in", one.compiled_in},
+                            {"linked", one.linked},
+                            {"loaded", one.loaded}});
+  }
+  outcome.text = wrapped_table(rows);
+  return outcome;
+}
+
 struct Topic {
   const char* name;
   const char* what;
@@ -132,6 +153,7 @@ constexpr Topic kTopics[] = {
     {"codes", "the codes of what is left out, of errors and of notes", list_codes},
     {"exit-codes", "what a command ends with", list_exit_codes},
     {"formats", "the files of data that are read and written", list_formats},
+    {"third-party", "the libraries of others in the program, with versions and licences", list_third_party},
 };
 
 Outcome say(std::string text) { return {.json = {{"help", text}}, .text = std::move(text)}; }
@@ -161,7 +183,8 @@ Outcome help_on(const std::string& word, CLI::App& root) {
 
 RunCommand add(CLI::App& app) {
   auto topic = std::make_shared<std::string>();
-  app.add_option("topic", *topic, "A command, or options, codes, exit-codes or formats; nothing: all commands");
+  app.add_option("topic", *topic,
+                 "A command, or options, codes, exit-codes, formats or third-party; nothing: all commands");
   return [topic, &app](const Context&) {
     return topic->empty() ? general_help(*app.get_parent()) : help_on(*topic, *app.get_parent());
   };
@@ -170,7 +193,7 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command help_command() {
-  return {"help", "The help of a command, and the lists of options, codes, exit codes and formats.",
+  return {"help", "The help of a command, and the lists of options, codes, exit codes, formats and libraries.",
           "voxshard help exit-codes", add};
 }
 
