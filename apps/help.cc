@@ -1,5 +1,5 @@
 // voxshard help: the help of a command, its manual page, a completion for bash, and the program's lists: options,
-// codes, exit codes, formats.
+// codes, exit codes, formats, libraries.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
@@ -9,6 +9,7 @@
 #include "apps/exit_code.h"
 #include "apps/manual/bash_completion.h"
 #include "apps/manual/manual_page.h"
+#include "apps/sbom/sbom.h"
 #include "apps/terminal/flags.h"
 #include "apps/terminal/stop_signals.h"
 #include "apps/words/short_help.h"
@@ -125,6 +126,26 @@ Outcome list_formats(CLI::App&, const std::string&) {
   return outcome;
 }
 
+/// Lists what the program links: first what it calls itself, then what those libraries load.
+Outcome list_third_party(CLI::App&, const std::string&) {
+  Outcome outcome;
+  Rows rows;
+  for (const ThirdParty& one : third_party()) {
+    rows.push_back({one.package, one.version.empty() ? "unknown" : one.version, one.licence,
+                    one.direct() ? one.use : "loaded by another library"});
+    outcome.json.push_back({{"package", one.package},
+                            {"version", one.version},
+                            {"source", one.source},
+                            {"licence", one.licence},
+                            {"use", one.use},
+                            {"compiled_in", one.compiled_in},
+                            {"linked", one.linked},
+                            {"loaded", one.loaded}});
+  }
+  outcome.text = wrapped_table(rows);
+  return outcome;
+}
+
 Outcome say(std::string text) { return {.json = {{"help", text}}, .text = std::move(text)}; }
 
 std::vector<std::string> names_of(const std::vector<CLI::App*>& commands) {
@@ -171,6 +192,7 @@ constexpr Topic kTopics[] = {
     {"codes", nullptr, "the codes of what is left out, of errors and of notes", list_codes},
     {"exit-codes", nullptr, "what a command ends with", list_exit_codes},
     {"formats", nullptr, "the files of data that are read and written", list_formats},
+    {"third-party", nullptr, "the libraries of others in the program, with versions and licences", list_third_party},
     {"man", "[COMMAND]", "a manual page in roff, of the program or of a command", manual},
     {"completion", "bash", "a completion of commands, options and choices, which bash reads", completion},
 };
@@ -221,8 +243,9 @@ struct Words {
 
 RunCommand add(CLI::App& app) {
   auto words = std::make_shared<Words>();
-  app.add_option("topic", words->topic,
-                 "A command, or options, codes, exit-codes, formats, man or completion; nothing: all commands");
+  app.add_option(
+      "topic", words->topic,
+      "A command, or options, codes, exit-codes, formats, third-party, man or completion; nothing: all commands");
   app.add_option("name", words->name, "Of man: the command, nothing: the program; of completion: bash");
   return [words, &app](const Context&) {
     CLI::App& root = *app.get_parent();
@@ -233,11 +256,11 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command help_command() {
-  return {
-      "help",
-      "The help of a command, the lists of options, codes, exit codes and formats, manual pages, and a completion for "
-      "bash.",
-      "voxshard help exit-codes", add};
+  return {"help",
+          "The help of a command, the lists of options, codes, exit codes, formats and libraries, manual pages, and a "
+          "completion for "
+          "bash.",
+          "voxshard help exit-codes", add};
 }
 
 }  // namespace voxshard

@@ -12,6 +12,7 @@
 #include "apps/exit_code.h"
 #include "apps/ranks.h"
 #include "apps/results.h"
+#include "apps/sbom/sbom.h"
 #include "apps/terminal/log_file.h"
 #include "apps/terminal/progress.h"
 #include "apps/terminal/stop_signals.h"
@@ -227,10 +228,11 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
   root.set_help_flag("-h,--help", "A page of help");
   root.set_help_all_flag("--help-all", "What each option means, with its range and default");
   root.footer("Example: voxshard demo data && voxshard prepare data -o work");
-  bool version = false;
+  bool version = false, sbom = false;
   GlobalOptions global{.threads = usable_workers(transport)};
   root.add_flag("--version", version, "The version; with --json as a document");
   root.add_flag("--json", global.json, "With --version");
+  root.add_flag("--sbom", sbom, "The software bill of materials: SPDX 2.3 as JSON");
   const auto table = commands();
   const std::vector<RunCommand> runs = add_commands(root, table, global);
   root.require_subcommand(0, 1);
@@ -240,6 +242,7 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
     std::reverse(all.begin(), all.end());  // CLI11 takes the last word first
     root.parse(all);
     if (version) return print_version(global.json);
+    if (sbom) return print_outcome({.json = spdx_document()}, {.json = true});
     const auto chosen = root.get_subcommands();
     if (chosen.empty()) throw Error(ErrorKind::kUsage, "[usage] no subcommand; try voxshard --help");
     instruction_set();  // throws for a processor without kernels, and for an invalid or unsupported VOXSHARD_ISA

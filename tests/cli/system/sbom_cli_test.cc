@@ -1,0 +1,226 @@
+// `voxshard --sbom` and `voxshard help third-party`: the SPDX document has what SPDX 2.3 requires, every library of the
+// program is in it, it is the same every time, and apps/README.md has the table of what voxshard itself calls.
+#include <gmock/gmock.h>
+
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/cli/run_voxshard.h"
+
+namespace voxshard {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kScript = VOXSHARD_SOURCE_DIR "/apps/sbom/linked.cmake";
+
+/// Members that SPDX 2.3 requires (clauses 6 to 11), with the form of their values.
+struct Required {
+  const char *name, *form;
+};
+constexpr Required kOfTheDocument[] = {{"spdxVersion", "SPDX-2\\.3"},
+                                       {"dataLicense", "CC0-1\\.0"},
+                                       {"SPDXID", "SPDXRef-DOCUMENT"},
+                                       {"name", ".+"},
+                                       {"documentNamespace", "https://[^#\\s]+"}};
+constexpr Required kOfAPackage[] = {
+    {"name", ".+"}, {"SPDXID", "SPDXRef-[A-Za-z0-9.-]+"}, {"downloadLocation", "NOASSERTION|NONE|https?://\\S+"}};
+constexpr Required kOfARelationship[] = {{"spdxElementId", "SPDXRef-[A-Za-z0-9.-]+"},
+                                         {"relationshipType", "DESCRIBES|DYNAMIC_LINK|STATIC_LINK|DEPENDS_ON"},
+                                         {"relatedSpdxElement", "SPDXRef-[A-Za-z0-9.-]+"}};
+constexpr Required kOfAReference[] = {{"referenceCategory", "PACKAGE-MANAGER"},
+                                      {"referenceType", "purl"},
+                                      {"referenceLocator", "pkg:deb/[a-z]+/[^\\s@:]+@[^\\s@:]+\\?arch=[a-z0-9]+"}};
+constexpr Required kOfALicenceOfItsOwn[] = {{"licenseId", "LicenseRef-[A-Za-z0-9.-]+"}, {"extractedText", ".+"}};
+
+template <std::size_t N>
+std::string lacking(const json& object, const Required (&members)[N]) {
+  for (const Required& one : members) {
+    if (!object.contains(one.name) || !object.at(one.name).is_string()) return std::string("no ") + one.name;
+    if (!std::regex_match(object.at(one.name).get<std::string>(), std::regex(one.form)))
+      return std::string(one.name) + " is " + object.at(one.name).dump();
+  }
+  return "";
+}
+
+/// True for NOASSERTION, and for an expression of identifiers that are in the list of SPDX or in the document.
+bool is_licence(const std::string& expression, const std::set<std::string>& own) {
+  static const std::set<std::string> kListed = {
+      "Apache-2.0",       "BSD-2-Clause",      "BSD-3-Clause", "BSD-3-Clause-Open-MPI", "GPL-2.0-or-later",
+      "GPL-3.0-or-later", "LGPL-2.1-or-later", "MIT",          "LGPL-3.0-or-later",     "Zlib",
+      "libtiff"};
+  if (expression == "NOASSERTION") return true;
+  std::istringstream words(expression);
+  bool wants_name = true;
+  for (std::string word; words >> word; wants_name = !wants_name) {
+    if (!wants_name && word == "WITH") {
+      words >> word;
+      if (word != "GCC-exception-3.1") return false;
+      wants_name = true;  // an operator or the end follows
+      continue;
+    }
+    if (wants_name ? !kListed.contains(word) && !own.contains(word) : word != "AND" && word != "OR") return false;
+  }
+  return !wants_name;
+}
+
+json document() { return json::parse(run_voxshard("--sbom").out); }
+
+/// Returns the names behind "libraries: " of all packages.
+std::set<std::string> libraries_of(const json& sbom) {
+  std::set<std::string> names;
+  for (const json& package : sbom.at("packages")) {
+    std::istringstream words(package.value("comment", ""));
+    for (std::string word; words >> word;) names.insert(word);
+  }
+  return names;
+}
+
+std::string output_of(const Folder& folder, const std::string& command) {
+  EXPECT_EQ(std::system((command + " >" + (folder / "output") + " 2>&1").c_str()), 0) << command;
+  return file_text(folder / "output");
+}
+
+TEST(SbomCli, HasEveryMemberThatSpdxRequires) {
+  const CommandResult r = run_voxshard("--sbom");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  const json sbom = json::parse(r.out);
+  EXPECT_EQ(lacking(sbom, kOfTheDocument), "");
+  const json& creation = sbom.at("creationInfo");
+  EXPECT_TRUE(std::regex_match(creation.at("created").get<std::string>(),
+                               std::regex("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ")));
+  ASSERT_GE(creation.at("creators").size(), 1u);
+  for (const json& creator : creation.at("creators"))
+    EXPECT_TRUE(std::regex_match(creator.get<std::string>(), std::regex("(Person|Organization|Tool): .+")));
+  std::set<std::string> own;
+  for (const json& licence : sbom.at("hasExtractedLicensingInfos")) {
+    EXPECT_EQ(lacking(licence, kOfALicenceOfItsOwn), "");
+    own.insert(licence.at("licenseId").get<std::string>());
+  }
+  std::set<std::string> ids = {"SPDXRef-DOCUMENT"}, related;
+  ASSERT_GE(sbom.at("packages").size(), 20u);
+  for (const json& package : sbom.at("packages")) {
+    EXPECT_EQ(lacking(package, kOfAPackage), "") << package;
+    EXPECT_TRUE(ids.insert(package.at("SPDXID").get<std::string>()).second) << package;
+    EXPECT_EQ(package.at("filesAnalyzed"), false) << "else it must have a verification code: " << package;
+    for (const char* name : {"licenseDeclared", "licenseConcluded"})
+      EXPECT_TRUE(is_licence(package.at(name).get<std::string>(), own)) << package;
+    for (const json& reference : package.value("externalRefs", json::array()))
+      EXPECT_EQ(lacking(reference, kOfAReference), "") << package;
+  }
+  int described = 0;
+  for (const json& one : sbom.at("relationships")) {
+    EXPECT_EQ(lacking(one, kOfARelationship), "") << one;
+    EXPECT_TRUE(ids.contains(one.at("spdxElementId").get<std::string>())) << one;
+    EXPECT_TRUE(ids.contains(one.at("relatedSpdxElement").get<std::string>())) << one;
+    related.insert(one.at("relatedSpdxElement").get<std::string>());
+    described += one.at("relationshipType") == "DESCRIBES";
+  }
+  EXPECT_EQ(described, 1);
+  EXPECT_EQ(related.size(), sbom.at("packages").size()) << "each package is related to another";
+}
+
+TEST(SbomCli, ALackingMemberIsFound) {
+  json sbom = document();
+  sbom.erase("documentNamespace");
+  EXPECT_EQ(lacking(sbom, kOfTheDocument), "no documentNamespace");
+  sbom["packages"][0]["SPDXID"] = "libstdc++6";
+  EXPECT_THAT(lacking(sbom.at("packages").at(0), kOfAPackage), HasSubstr("SPDXID is"));
+  EXPECT_TRUE(is_licence("GPL-3.0-or-later WITH GCC-exception-3.1", {}));
+  for (const char* wrong : {"", "GPL", "MIT OR", "MIT Zlib", "LicenseRef-a"}) EXPECT_FALSE(is_licence(wrong, {}));
+}
+
+TEST(SbomCli, EveryLibraryThatTheProgramNeedsIsInItWithItsVersion) {
+  if (std::system("command -v readelf >/dev/null") != 0) GTEST_SKIP() << "no readelf (Debian: binutils)";
+  const Folder folder("sbom");
+  const std::string dynamic = output_of(folder, "readelf -d " VOXSHARD_BINARY);
+  const json sbom = document();
+  const std::set<std::string> listed = libraries_of(sbom);
+  static const std::regex kNeeded(R"re(\(NEEDED\)[^\[]*\[([^\]]+)\])re");
+  int needed = 0;
+  for (std::sregex_iterator it(dynamic.begin(), dynamic.end(), kNeeded), end; it != end; ++it, ++needed)
+    EXPECT_TRUE(listed.contains((*it)[1].str())) << (*it)[1];
+  EXPECT_GE(needed, 10);
+  if (!std::filesystem::exists("/var/lib/dpkg/status")) return;
+  for (const json& package : sbom.at("packages")) EXPECT_TRUE(package.contains("versionInfo")) << package;
+}
+
+TEST(SbomCli, IsTheSameEveryTimeAndHoldsNoPath) {
+  const std::string once = run_voxshard("--sbom").out;
+  EXPECT_TRUE(once == run_voxshard("--sbom").out);
+  EXPECT_EQ(once.find(VOXSHARD_SOURCE_DIR), std::string::npos);
+  EXPECT_EQ(once.find("/usr/"), std::string::npos);
+}
+
+TEST(SbomCli, TheBuildWritesTheTimeThatItIsGivenAndWhatItCanFindOut) {
+  if (std::system("command -v cmake >/dev/null") != 0) GTEST_SKIP() << "no cmake";
+  const Folder folder("linked");
+  const auto written = [&](const std::string& environment, const std::string& definitions) {
+    output_of(folder, environment + " cmake -DPROGRAMS=" VOXSHARD_BINARY " -DREADELF=readelf " + definitions +
+                          " -DHEADER=" + (folder / "linked.h") + " -P " + kScript);
+    return file_text(folder / "linked.h");
+  };
+  EXPECT_THAT(written("SOURCE_DATE_EPOCH=86400", ""), HasSubstr("\"1970-01-02T00:00:00Z\""));
+  const std::string plain = written("env -u SOURCE_DATE_EPOCH", "");
+  EXPECT_THAT(plain, HasSubstr("\"1970-01-01T00:00:00Z\""));
+  const auto before = std::filesystem::last_write_time(folder / "linked.h");
+  EXPECT_EQ(written("env -u SOURCE_DATE_EPOCH", ""), plain);
+  EXPECT_EQ(std::filesystem::last_write_time(folder / "linked.h"), before) << "nothing is compiled again";
+  EXPECT_THAT(written("", "-DDPKG=OFF"),
+              HasSubstr("{\"libnettle.so.8\", \"\", \"libnettle.so.8\", \"\", \"\", \"libnettle.so.8\", \"\", false}"));
+}
+
+TEST(SbomCli, TheListForPeopleHasThePackagesOfTheDocument) {
+  const json rows = run_voxshard("help third-party --json").json();
+  const std::string text = "\n" + run_voxshard("help third-party").out;
+  const json packages = document().at("packages");
+  ASSERT_EQ(rows.size() + 1, packages.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].at("package"), packages[i + 1].at("name"));
+    EXPECT_EQ(rows[i].at("licence"), packages[i + 1].at("licenseDeclared"));
+    EXPECT_THAT(text, HasSubstr("\n" + rows[i].at("package").get<std::string>() + " ")) << text.substr(0, 200);
+  }
+}
+
+/// Returns the rows of the table of third-party software on the page: source package, licence, use.
+std::set<std::vector<std::string>> rows_of_page() {
+  const std::string page = file_text(VOXSHARD_SOURCE_DIR "/apps/README.md");
+  std::istringstream lines(page.substr(page.find("## Third-party software")));
+  static const std::regex kRow(R"(\| ([^|]+) \| ([^|]+) \| ([^|]+) \|)");
+  std::set<std::vector<std::string>> rows;
+  std::string line;
+  std::getline(lines, line);
+  for (std::smatch found; std::getline(lines, line) && !line.starts_with("#");)
+    if (std::regex_match(line, found, kRow)) rows.insert({found[1], found[2], found[3]});
+  rows.erase({"Debian source package", "licence", "for"});
+  return rows;
+}
+
+TEST(Pages, TheTableOfThirdPartySoftwareIsThatOfTheProgram) {
+  std::set<std::vector<std::string>> of_program;
+  for (const json& row : run_voxshard("help third-party --json").json()) {
+    if (row.at("use") == "") continue;
+    EXPECT_NE(row.at("licence"), "NOASSERTION") << row;
+    const std::string source =
+        std::regex_replace(row.at("source").get<std::string>(), std::regex("-[0-9]+$"), "");  // gcc-12
+    of_program.insert({source, row.at("licence").get<std::string>(), row.at("use").get<std::string>()});
+  }
+  const auto of_page = rows_of_page();
+  ASSERT_GE(of_page.size(), 20u);
+  for (const auto& row : of_program) EXPECT_TRUE(of_page.contains(row)) << testing::PrintToString(row);
+  for (const auto& row : of_page)
+    EXPECT_TRUE(of_program.contains(row) || row[0] == "openmpi") << testing::PrintToString(row);
+}
+
+TEST(SbomCli, EveryLibraryThatTheProgramCallsHasALicence) {
+  for (const json& row : run_voxshard("help third-party --json").json()) {
+    const bool direct = row.at("compiled_in").get<bool>() || !row.at("linked").empty();
+    EXPECT_EQ(direct, row.at("use") != "") << row << ": no row of apps/sbom/licences.cc";
+  }
+}
+
+}  // namespace
+}  // namespace voxshard
