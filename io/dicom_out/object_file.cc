@@ -4,6 +4,7 @@
 
 #include <dcmtk/dcmdata/dctk.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "io/dicom/dicom_library.h"
