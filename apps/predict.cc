@@ -11,7 +11,6 @@
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/settings/tpu_settings.h"
-#include "pipelines/tasks/segmentation/outputs/case_outputs.h"
 
 namespace voxshard {
 namespace {
@@ -73,10 +72,9 @@ RunCommand add(CLI::App& app) {
     const PredictReport report = run_predict(o->predict, run, task_table(), estimator_options(o->estimator));
     nlohmann::ordered_json json = to_json(report);
     if (report.interrupted) json["next"] = "voxshard " + shell_line(context.words);
-    const bool whole = report.failures.empty() && !report.damaged && !report.found.contains(kNotWritten);
     return Outcome{.json = std::move(json),
                    .text = report.text,
-                   .exit_code = whole ? kExitOk : kExitPartial,
+                   .exit_code = report.failures.empty() && !report.damaged ? kExitOk : kExitPartial,
                    .interrupted = report.interrupted,
                    .next = with_flags(report.next)};
   };

@@ -78,7 +78,7 @@ class ReportMaker {
   void add_group(std::size_t label, const SegmentTerm& term, const ClassNumbers& numbers) {
     CMR_TID1411_in_TID1500& group = report_.getVolumetricROIMeasurements();
     const std::string name = short_text(l_.classes[label], source_.is_utf8);
-    require_good(group.setTrackingIdentifier(name.c_str()), "the name of a group");
+    require_good(group.setTrackingIdentifier(name.c_str(), OFFalse), "the name of a group");
     const std::string uid = derived_uid("segment " + std::to_string(label) + " of " + l_.key);
     require_good(group.setTrackingUniqueIdentifier(uid.c_str()), "the UID of a group");
     require_good(group.setFinding(entry_of(term.type)), "the finding of a group");

@@ -4,6 +4,7 @@
 
 #include <dcmtk/dcmdata/dctk.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "io/dicom/dicom_library.h"
@@ -16,7 +17,11 @@ namespace voxshard {
 
 namespace fs = std::filesystem;
 
-void require_good(const OFCondition& condition, const char* what) { ensure(condition.good(), what); }
+void require_good(const OFCondition& condition, const char* what) {
+  if (condition.bad())
+    throw Error(ErrorKind::kInput, std::string("[dicom] the headers of the series do not allow ") + what +
+                                       "; see whether its UIDs and texts are valid");
+}
 
 void put(DcmItem& set, const DcmTagKey& tag, const std::string& value) {
   require_good(set.putAndInsertOFStringArray(tag, OFString(value.c_str())), "a DICOM element that is inserted");

@@ -32,7 +32,7 @@ struct ObjectNames {
   std::string description = {};    // of the series
 };
 
-/// Sets a text. Errors: kInternal when it cannot be inserted.
+/// Sets a text. Errors: kInput when DCMTK does not take it.
 void put(DcmItem& set, const DcmTagKey& tag, const std::string& value);
 /// Appends an item to a sequence, which is made when it is missing.
 DcmItem& add_item(DcmItem& set, const DcmTagKey& sequence);
@@ -45,7 +45,8 @@ void finish_object(DcmItem& set, const SourceSeries& source, const ObjectNames& 
 /// Appends the items of all files of the series to a sequence of references.
 void refer_to_instances(DcmItem& set, const DcmTagKey& sequence, const SourceSeries& source);
 
-/// Throws kInternal unless DCMTK took what it was given.
+/// Throws kInput unless DCMTK took what it was given: headers may hold what the standard does not allow.
+///   what  "the patient": what it did not take
 void require_good(const OFCondition& condition, const char* what);
 
 /// Writes a file atomically.

@@ -21,6 +21,8 @@
 namespace voxshard {
 namespace {
 
+constexpr const char* kSeriesNumber = "901";
+
 CodeSequenceMacro code_of(const CodedTerm& term) {
   return CodeSequenceMacro(term.code.c_str(), term.scheme.c_str(), term.meaning.c_str());
 }
@@ -66,7 +68,7 @@ class SegmentationMaker {
                    .instance = uids.instance,
                    .series = uids.series,
                    .modality = "SEG",
-                   .series_number = "901",
+                   .series_number = kSeriesNumber,
                    .description = "voxshard segmentation, not for diagnostic use"});
     put(set, DCM_ContentDate, source_.date);
     put(set, DCM_ContentTime, source_.time);
@@ -94,6 +96,7 @@ class SegmentationMaker {
     put(header, DCM_FrameOfReferenceUID, source_.series.common.frame_of_reference);
     put(header, DCM_PositionReferenceIndicator, source_.position_reference);
     require_good(made_->importFromSourceImage(header, OFTrue), "patient and study of a segmentation");
+    require_good(made_->getSegmentationSeriesModule().setSeriesNumber(kSeriesNumber), "the number of a series");
     const std::string organisation = derived_uid("dimensions of " + l_.key);
     IODMultiframeDimensionModule& dimensions = made_->getDimensions();
     require_good(dimensions.addDimensionIndex(DCM_ReferencedSegmentNumber, organisation.c_str(),

@@ -5,6 +5,7 @@
 #include <dcmtk/dcmdata/dctk.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "io/dicom/dicom_file.h"
 #include "io/dicom/dicom_library.h"

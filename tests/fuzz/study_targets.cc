@@ -5,6 +5,10 @@
 
 #include "io/datasets/case_label.h"
 #include "io/datasets/study_tree.h"
+#include "io/dicom/structures.h"
+#include "io/dicom_out/measurement_report.h"
+#include "io/dicom_out/segmentation_object.h"
+#include "io/dicom_out/structure_set.h"
 #include "io/files/channel_address.h"
 #include "io/volume/volume.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -54,6 +58,29 @@ void studies(std::string_view bytes) {
     const auto* v = label.volume.voxels.as<std::int32_t>();
     ensure(std::all_of(v, v + label.volume.voxels.count(), [](std::int32_t one) { return one >= 0 && one <= 2; }),
            "a voxel has one of the classes");
+  }
+}
+
+/// Makes the objects that `predict` writes of each series of a folder, and lists the structures in them.
+void objects(std::string_view bytes) {
+  constexpr std::int64_t kMostLabelled = 4096;
+  const fs::path folder = write_folder(bytes), out = scratch_file("objects/none", "").parent_path();
+  const std::vector<std::string> classes = {"background", "liver", "kidney_left"};
+  for (const DicomSeries& series : find_dicom_series(folder)->series) {
+    const DicomGrid& g = series.grid;
+    const Geometry grid{.size = g.size, .origin = g.origin, .spacing = g.spacing, .direction = g.direction};
+    if (!series.problem.empty() || voxels_of(grid) > kMostLabelled) continue;
+    const SourceSeries source = read_source_series(series);
+    if (!unfit_reason(source, grid).empty()) continue;
+    Tensor voxels(DType::kI32, grid.shape());
+    voxels.as<std::int32_t>()[0] = 2, voxels.as<std::int32_t>()[voxels.count() - 1] = 1;
+    const SeriesLabels labels{source, voxels, classes, "key"};
+    write_segmentation(out / "a.seg.dcm", labels, SegmentTerms::builtin());
+    ensure(read_structure_file(out / "a.seg.dcm").structures.size() == 2, "each class is a segment");
+    write_structure_set(out / "a.rtstruct.dcm", labels, SegmentTerms::builtin());
+    ensure(read_structure_file(out / "a.rtstruct.dcm").structures.size() == 2, "each class is a region");
+    write_measurement_report(out / "a.sr.dcm", labels, SegmentTerms::builtin(),
+                             {{}, {.volume_ml = 1}, {.volume_ml = 2}});
   }
 }
 
@@ -119,7 +146,9 @@ Seeds text_channel_seeds() {
 }  // namespace
 
 std::vector<FuzzTarget> study_targets() {
-  return {{"studies", study_seeds, studies}, {"text_channels", text_channel_seeds, text_channels}};
+  return {{"studies", study_seeds, studies},
+          {"objects", study_seeds, objects},
+          {"text_channels", text_channel_seeds, text_channels}};
 }
 
 }  // namespace voxshard

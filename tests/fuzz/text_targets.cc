@@ -1,6 +1,7 @@
 // Readers of text: settings, descriptions of data sets, runs and devices, graphs and programs.
 #include "io/datasets/class_map.h"
 #include "io/datasets/dataset.h"
+#include "io/dicom_out/segment_terms.h"
 #include "io/files/config_file.h"
 #include "io/files/csv.h"
 #include "io/video/select.h"
@@ -89,6 +90,19 @@ void class_map(std::string_view bytes) {
 Seeds class_map_seeds() {
   return {"Parotid L\n[[class]]\nname = \"parotid_left\"\naliases = [\"Parotis li.\"]\npatterns = [\"*parotid*l?\"]\n",
           "\xc3\x96sophagus\nclass = [{name = \"a\"}, {name = \"\xc3\xb6sophagus\", patterns = [\"**?*x\"]}]\n"};
+}
+
+/// The first line of the input is the name of a class, the rest a table of coded terms.
+void terms(std::string_view bytes) {
+  const std::size_t line = std::min(bytes.find('\n'), bytes.size());
+  const SegmentTerms read = SegmentTerms::with_file(scratch_file("terms.toml", bytes.substr(line)));
+  const SegmentTerm term = read.of(std::string(bytes.substr(0, line)));
+  ensure(!term.type.code.empty() && term.type.code.size() <= 16 && !term.category.code.empty(), "a class has a term");
+}
+Seeds term_seeds() {
+  return {"liver\n[[terms]]\nnames = [\"liver\"]\nscheme = \"99A\"\ncode = \"L\"\nmeaning = \"Liver\"\n",
+          "Kidney-L\n[sides]\nleft = {code = \"7\", meaning = \"L\"}\n[generic]\ncode = \"1\"\nmeaning = \"x\"\n"
+          "[[terms]]\nnames = [\"a\"]\nwhole = true\ncategory = \"lesion\"\ncode = \"2\"\nmeaning = \"A\"\n"};
 }
 
 /// The input is a value that TPUConfig takes as text.
@@ -214,14 +228,23 @@ Seeds program_seeds() { return {std::string(test::kProgramByHand)}; }
 }  // namespace
 
 std::vector<FuzzTarget> text_targets() {
-  return {{"config_json", json_seeds, config_json},  {"config_toml", toml_seeds, config_toml},
-          {"config_yaml", yaml_seeds, config_yaml},  {"tpu_value", tpu_seeds, tpu_value},
-          {"tpu_words", tpu_word_seeds, tpu_words},  {"option_words", option_word_seeds, option_words},
-          {"class_map", class_map_seeds, class_map}, {"dataset", dataset_seeds, dataset},
-          {"splits", split_seeds, splits},           {"plans", plan_seeds, plans},
-          {"run", run_seeds, run_description},       {"tpu_device", tpu_device_seeds, tpu_device},
-          {"host_rates", host_seeds, host_rates},    {"table", table_seeds, table},
-          {"graph", graph_seeds, graph_text},        {"program", program_seeds, program_text}};
+  return {{"config_json", json_seeds, config_json},
+          {"config_toml", toml_seeds, config_toml},
+          {"config_yaml", yaml_seeds, config_yaml},
+          {"tpu_value", tpu_seeds, tpu_value},
+          {"tpu_words", tpu_word_seeds, tpu_words},
+          {"option_words", option_word_seeds, option_words},
+          {"class_map", class_map_seeds, class_map},
+          {"terms", term_seeds, terms},
+          {"dataset", dataset_seeds, dataset},
+          {"splits", split_seeds, splits},
+          {"plans", plan_seeds, plans},
+          {"run", run_seeds, run_description},
+          {"tpu_device", tpu_device_seeds, tpu_device},
+          {"host_rates", host_seeds, host_rates},
+          {"table", table_seeds, table},
+          {"graph", graph_seeds, graph_text},
+          {"program", program_seeds, program_text}};
 }
 
 }  // namespace voxshard

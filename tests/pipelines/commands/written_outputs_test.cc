@@ -61,6 +61,7 @@ TEST(RunPredictOutputs, ObjectsOnADicomSeriesHoldItsLabelMap) {
   const PredictOptions o = scene.predict(scene.path("ct"), "out", "measures,sr,rt-struct");
   const PredictReport report = run_predict(o, scene.progress);
   EXPECT_FALSE(report.found.contains(kNotWritten)) << report.found.dump();
+  EXPECT_FALSE(report.damaged);
   ASSERT_EQ(report.cases.size(), 1u);
   const std::string id = report.cases[0].id;
   const Volume labels = read_label(report.cases[0].file);
@@ -103,6 +104,7 @@ TEST(RunPredictOutputs, WithoutASeriesTheLabelMapStaysAndWhatIsMissingIsSaid) {
   const PredictReport report = run_predict(o, scene.progress);
   EXPECT_EQ(report.cases.size(), 2u);
   EXPECT_TRUE(report.failures.empty());
+  EXPECT_TRUE(report.damaged) << "exit 8";
   ASSERT_EQ(report.found.at(kNotWritten).size(), 2u);
   EXPECT_EQ(report.found[kNotWritten][0]["output"], "dicom-seg");
   EXPECT_EQ(report.found[kNotWritten][0]["code"], "W_OUTPUT");

@@ -88,6 +88,7 @@ fs::path CaseOutputs::file(const Case& item, const char* ending) const {
 void CaseOutputs::refuse(const Case& item, std::string_view output, const std::string& code,
                          const std::string& reason) {
   b_.progress.warn("case " + shown_name(item.id) + ": W_OUTPUT " + std::string(output) + " is not written: " + reason);
+  b_.report.damaged = true;
   b_.report.found[kNotWritten].push_back({{"case", item.id}, {"output", output}, {"code", code}, {"reason", reason}});
 }
 
