@@ -118,6 +118,7 @@ class VolumePrediction : public Prediction {
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
     const ProcessPlan plan = predictor_.plan_that_fits(item);
     const std::string data = made_of(item, turn);
+    if (reading_.probabilities) b_.wrote(i, named_file(o_.output, id, ".npz"));
     if (folder_.holds(id, data)) return b_.done(i, file, 0, true);
     b_.takes(plan);
     PredictedVolume found = predictor_.predicted(item);
