@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
+#include "apps/exit_code.h"
 #include "apps/results.h"
 #include "apps/run_context.h"
 #include "apps/setting_args.h"
@@ -14,6 +15,8 @@ struct Options {
   CheckRequest request;
   RunResources resources;
   Settings settings;
+  std::filesystem::path audit;
+  std::string audit_end;
 };
 
 RunCommand add(CLI::App& app) {
@@ -33,7 +36,21 @@ RunCommand add(CLI::App& app) {
   add_memory_option(app, "--host-memory", options->resources.host_budget_bytes,
                     "Budget of this process, like 8GiB: decides how many cases are in flight; default: what the "
                     "machine has free");
+  app.add_option("--audit", options->audit,
+                 "Instead of a data set: the audit file of predict --audit. Names the first line that is changed, "
+                 "missing, doubled, moved or cut; exit 9 when there is one");
+  app.add_option("--audit-end", options->audit_end,
+                 "With --audit: a hash that the file must hold, such as the last one in the system's log: shows that "
+                 "lines were cut off its end");
   return [options](const Context& context) {
+    if (!options->audit.empty() || !options->audit_end.empty()) {
+      if (options->audit.empty() || !options->request.dataset.empty())
+        throw Error(ErrorKind::kUsage, "[usage] --audit is an audit file instead of a data set; give one of them");
+      const TaskReport report = run_check_audit(options->audit, options->audit_end);
+      Outcome result = outcome(report);
+      if (!report.json.at("audit").at("broken").is_null()) result.exit_code = kExitMismatch;
+      return result;
+    }
     return outcome(run_check(options->request, run_context(context, options->resources)));
   };
 }
@@ -48,6 +65,7 @@ Command check_command() {
           .example =
               "voxshard check data --deep -o checked\n  "
               "voxshard check data --csv findings.csv --json\n  "
+              "voxshard check --audit audit.jsonl\n  "
               "mpirun -n 4 --bind-to none voxshard check data --deep -o checked",
           .add = add,
           .ranks = true};

@@ -10,6 +10,7 @@
 #include "io/files/scratch_file.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_predict.h"
+#include "pipelines/engine/audit_trail.h"
 #include "pipelines/settings/tpu_settings.h"
 
 namespace voxshard {
@@ -23,6 +24,7 @@ struct Options {
   EstimatorSettings estimator;
   Settings settings;
   std::string partition, precision, scratch;
+  std::filesystem::path audit;
   std::vector<std::filesystem::path> paths;  // further runs, and the input at the end
 };
 
@@ -58,6 +60,9 @@ RunCommand add(CLI::App& app) {
   app.add_option("--scratch", o->scratch,
                  "Folder for the file of cores that take turns in memory, on a fast disk; default: the output's; none: "
                  "inputs over the budget are left out");
+  app.add_option("--audit", o->audit,
+                 "File (.jsonl) that gets a line for each case: when, who called, hashes of model, input and outputs, "
+                 "chained so that check --audit finds every change; its last hash goes to syslog too");
   add_task_rows(o->settings, TaskCommand::kPredict, o->predict.task);
   o->settings.add(estimator_rows(o->estimator));
   add_settings(app, o->settings);
@@ -68,6 +73,7 @@ RunCommand add(CLI::App& app) {
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);
     if (o->scratch != "none")
       o->resources.scratch = o->scratch.empty() ? nearest_folder(o->predict.output) : fs::path(o->scratch);
+    o->predict.task.of<AuditRequest>().file = o->audit;
     const RunContext run = run_context(context, o->resources);
     const PredictReport report = run_predict(o->predict, run, task_table(), estimator_options(o->estimator));
     nlohmann::ordered_json json = to_json(report);

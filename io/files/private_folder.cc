@@ -178,6 +178,16 @@ fs::path path_outside(const fs::path& path) {
   return path;
 }
 
+Descriptor open_private_to_append(const fs::path& path) {
+  constexpr int kFlags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  Descriptor file(::open(path.c_str(), kFlags, 0600));
+  struct stat about {};
+  if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return Descriptor();
+  if (S_ISREG(about.st_mode)) return file;
+  errno = EINVAL;
+  return Descriptor();
+}
+
 void remove_private_folders() noexcept {
   for (FolderSlot& slot : folder_slots)
     if (slot.used) remove_folder(slot.name.data());

@@ -86,6 +86,7 @@ void PredictionBatch::list(const std::vector<CaseFailure>& unusable) {
 void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, double seconds, bool kept) {
   ended_.insert(i);
   report.cases.push_back({names_[i], file, seconds});
+  audited_.done.push_back(i), audited_.kept.push_back(kept);
   report.kept += kept;
   if (at_once_ <= 1)
     progress.log(words_.one + shown_name(names_[i]) + ": " +
@@ -96,6 +97,7 @@ void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, dou
 
 void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {
   ended_.insert(i), ++failed_;
+  audited_.failed[report.failures.size()] = i;
   report.failures.push_back({plain_text(names_[i]), code, shown(message)});
   progress.warn(words_.one + shown_name(names_[i]) + ": " + report.failures.back().message + " [quarantined]");
 }
@@ -114,11 +116,10 @@ class PredictionLoop {
   void run() {
     plan();
     if (b_.options.dry_run) return rehearse();
+    if (!b_.options.task.of<AuditRequest>().file.empty()) trail_.emplace(b_.options, b_.run, b_.progress);
     task_.begin();
-    if (task_.is_one_stream()) {
-      task_.predict(turns_.front());
-      return task_.finish();
-    }
+    if (task_.is_one_stream()) return stream();
+    audit(false);
     total_ = std::ssize(b_.names_) + std::ssize(b_.report.failures);
     b_.progress.update("predict", 0, task_.pieces() > 0 ? task_.pieces() : total_, "");
     try {
@@ -129,6 +130,7 @@ class PredictionLoop {
       task_.abandon();
       throw;
     }
+    audit(false);
     const bool none_came = b_.names_.empty() && b_.report.failures.empty();  // where inputs are waited for
     if (b_.report.cases.empty() && !b_.report.interrupted && !none_came) {
       task_.list_failures();
@@ -138,9 +140,38 @@ class PredictionLoop {
                       (b_.report.failures.empty() ? "" : "; the first: " + b_.report.failures.front().message));
     }
     task_.finish();
+    audit(true);
   }
 
  private:
+  /// Predicts the one video.
+  void stream() {
+    const std::string name = b_.options.input.filename().string();
+    try {
+      task_.predict(turns_.front());
+      task_.finish();
+    } catch (const Error& e) {
+      audit_end(name, 0, e);
+      throw;
+    }
+    if (!trail_) return;
+    const Error stopped(ErrorKind::kInput, "E_STOPPED", "");
+    trail_->append_one(name, 0, b_.audited_, b_.report.interrupted ? &stopped : nullptr);
+  }
+
+  void audit(bool finished) {
+    if (trail_) trail_->append(b_.report, b_.audited_, finished);
+  }
+
+  /// Writes the line of an input with whose error the batch ends.
+  void audit_end(const std::string& name, std::size_t input, const Error& error) {
+    try {
+      if (trail_) trail_->append_one(name, input, b_.audited_, &error);
+    } catch (const Error& e) {  // the disk may be full for both
+      b_.progress.warn(e.what());
+    }
+  }
+
   /// Says what would be predicted, and what would be left out as far as headers tell.
   void rehearse() {
     PredictReport& report = b_.report;
@@ -237,7 +268,8 @@ class PredictionLoop {
       throw_if_stopped(b_.progress);
       std::optional<ReadingAs> name;  // what is read when a library crashes
       if (b_.hides_paths_) name.emplace(b_.names_[turn.inputs.front()]);
-      task_.predict(turn);
+      if (trail_) trail_->reads(turn.inputs, b_.audited_);
+      predict_to_its_end(turn);
     });
     if (failure && failure->code == kRefusedMemory) b_.sessions_.release();
     for (const std::size_t i : turn.inputs) {
@@ -245,13 +277,27 @@ class PredictionLoop {
       task_.drop(i);
       b_.fail(i, failure->code, failure->message);
     }
+    audit(false);
     task_.ended(turn, b_.failed_ == failed_before);
+  }
+
+  /// Predicts a turn. An error that ends the batch is written into the audit for the inputs that have no outcome.
+  void predict_to_its_end(const PredictionTurn& turn) {
+    try {
+      task_.predict(turn);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kBudget)
+        for (const std::size_t i : turn.inputs)
+          if (!b_.ended_.contains(i)) audit_end(b_.names_[i], i, e);
+      throw;
+    }
   }
 
   PredictionBatch& b_;
   Prediction& task_;
   std::vector<PredictionTurn> turns_;
   std::int64_t total_ = 0;
+  std::optional<AuditTrail> trail_;
 };
 
 PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const CoreWork& work,

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "io/files/manifest.h"
+#include "pipelines/engine/audit_trail.h"
 #include "pipelines/engine/core_runs.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
@@ -53,7 +54,8 @@ class PredictionBatch {
   /// Returns what decides which inputs are predicted, for keep_wanted(); it fills report.seen.
   InputSieve sieve() {
     return {run.trained_on, options.held_out, report.seen,
-            context.pool(), progress,         options.only ? &*options.only : nullptr};
+            context.pool(), progress,         options.only ? &*options.only : nullptr,
+            &audited_.files};
   }
   /// The models that predict each input, one after another: the run and its others.
   std::size_t models() const { return 1 + run.others.size(); }
@@ -81,6 +83,8 @@ class PredictionBatch {
   /// are predicted at once.
   ///   kept  an earlier call predicted it
   void done(std::size_t i, const std::filesystem::path& file, double seconds, bool kept = false);
+  /// Records a further output of input `i`, for the audit; called before done(), of an input that is kept too.
+  void wrote(std::size_t i, const std::filesystem::path& file) { audited_.more[i].push_back(file); }
   /// Leaves input `i` out: it is listed, and logged as "case NAME: why [quarantined]".
   void fail(std::size_t i, const std::string& code, const std::string& message);
 
@@ -96,6 +100,7 @@ class PredictionBatch {
   std::size_t failed_ = 0;       // of them, those that failed
   std::size_t at_once_ = 1;      // inputs of the largest turn
   bool hides_paths_ = false;     // below the input folder
+  AuditInputs audited_;
   std::vector<std::unique_ptr<Session>> owned_;
   ModelSessions sessions_;
   std::vector<PlannedBytes> planned_;  // by model

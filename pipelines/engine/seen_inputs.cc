@@ -49,6 +49,7 @@ std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<Hashe
       seen.left_out.push_back(inputs[i].name);
     else if (trained)
       seen.trained_on.push_back(inputs[i].name);
+    if (wanted[i] && sieve.wanted != nullptr) sieve.wanted->push_back(inputs[i]);
   }
   say_seen(sieve);
   const bool none = !inputs.empty() && std::ranges::find(wanted, 1) == wanted.end();

@@ -22,7 +22,8 @@ struct InputSieve {
   SeenInputs& seen;       // output
   WorkerPool& pool;
   Progress& progress;
-  const TrainedOn* only = nullptr;  // the keys of the inputs to predict; null: all
+  const TrainedOn* only = nullptr;            // the keys of the inputs to predict; null: all
+  std::vector<HashedCase>* wanted = nullptr;  // gets the inputs to predict, behind those of earlier calls
 };
 
 /// Returns for each input 1 when it is to be predicted, else 0; fills sieve.seen and reports the inputs that were

@@ -2,6 +2,9 @@
 // Others may have written them too.
 #include <nlohmann/json.hpp>
 
+#include "io/audit/audit_chain.h"
+#include "io/audit/audit_log.h"
+#include "io/audit/sha256.h"
 #include "io/datasets/class_list.h"
 #include "io/files/config_file.h"
 #include "io/files/folder_lock.h"
@@ -259,10 +262,34 @@ void secret(std::string_view bytes) {
 }
 Seeds secret_seeds() { return {std::string(16, 'x'), std::string(32, '\xff') + "\n"}; }
 
+constexpr const char* kAuditTime = "2026-11-26T14:37:32Z";
+
+/// An audit file: it is checked, a line is appended, and it is checked again.
+void audit(std::string_view bytes) {
+  const fs::path file = scratch_file("audit.jsonl", bytes);
+  const AuditChain before = check_audit_chain(file);
+  AuditLog log(file, {.utc_time = [] { return kAuditTime; }, .system_log = [](const std::string&) {}});
+  log.append({.command = "predict", .id = "case", .outcome = "predicted"});
+  if (before.broken && before.broken->what != AuditBreak::kCut) return;
+  const AuditChain after = check_audit_chain(file);
+  ensure(!after.broken && after.lines == before.lines + 1, "a line that follows a whole chain makes a whole chain");
+}
+Seeds audit_seeds() {
+  const AuditCase one{.command = "predict", .id = "case", .outcome = "failed", .code = "E_GAP"};
+  const std::string first = audit_line(one, {.time = kAuditTime}), torn = "{\"number\":2,\"ti\n";
+  const std::string second =
+      audit_line(one, {.number = 2,
+                       .time = kAuditTime,
+                       .previous = first.substr(first.size() - 66, 64),
+                       .after_torn = TornLine{.bytes = static_cast<std::int64_t>(torn.size()), .hash = sha256(torn)}});
+  return {first + "\n", first + "\n" + torn + second + "\n", first + "\n" + torn};
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> folder_targets() {
   return {{"secret", secret_seeds, secret},
+          {"audit", audit_seeds, audit},
           {"class_list", class_list_seeds, class_list},
           {"class_predictions", class_predictions_seeds, class_predictions},
           {"manifest", manifest_seeds, manifest},

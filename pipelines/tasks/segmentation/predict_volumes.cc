@@ -129,14 +129,21 @@ class VolumePrediction : public Prediction {
     const ProcessPlan plan = predictor_.plan_that_fits(item);
     const std::vector<std::string> hashes = file_hashes(item);
     const std::string data = made_hash(b_, item, turn, hashes);
-    if (folder_.holds(id, data)) return outputs_.keep(item), b_.done(i, file, 0, true);
+    if (folder_.holds(id, data)) return outputs_.keep(item), done(i, file, 0, true);
     b_.takes(plan);
     PredictedVolume found = predictor_.predicted(item);
     const Stopwatch writing;
     write_predicted(item, std::move(found), file, object_key(run_hash_, hashes));
     predictor_.times.writing += writing.seconds();
     folder_.commit(id, data, {.seconds = watch.seconds(), .elements = element_count(turn.extents)});
-    b_.done(i, file, watch.seconds());
+    done(i, file, watch.seconds());
+  }
+
+  /// Records a case whose files are complete.
+  void done(std::size_t i, const fs::path& file, double seconds, bool kept = false) {
+    for (const auto& [name, about] : folder_.log().manifest().parts.at(cases_[i].id).files)
+      if (name != file.filename()) b_.wrote(i, o_.output / name);
+    b_.done(i, file, seconds, kept);
   }
 
   /// Drops the earlier prediction of an image that failed now.
