@@ -237,7 +237,7 @@ class VolumePrediction : public Prediction {
       split_sides(sides_, labels);
       const Volume restored =
           parts_of(restore_label(std::move(labels), found.original, plan_, found.crop), item, found);
-      const CaseOutputs::Opened opened = outputs_.open(item, restored, key);
+      const CaseOutputs::Opened opened = outputs_.open(item, restored, key, found.sums.bytes());
       std::set<std::string> files = opened.files;
       files.insert(file.filename().string());
       if (reading_.probabilities) files.insert(probabilities.filename().string());

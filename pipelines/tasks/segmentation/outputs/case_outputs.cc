@@ -101,7 +101,8 @@ void CaseOutputs::attempt(const Case& item, std::string_view output, const std::
   }
 }
 
-CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, const std::string& key) {
+CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, const std::string& key,
+                                      std::int64_t beside_bytes) {
   Opened opened{.possible = choice_.asked, .key = content_hash(key + " " + terms().hash())};
   if (!choice_.asked.any()) return opened;
   std::string reason, code = "W_OUTPUT";
@@ -125,14 +126,15 @@ CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, co
       refuse(item, kind.word, code, reason);
       opened.possible.*kind.asked = false;
     }
-  require_memory(item, labels, opened);
+  require_memory(item, labels, beside_bytes, opened);
   for (const WrittenKind& kind : kKinds)
     if (opened.possible.*kind.asked) opened.files.insert(file(item, kind.ending).filename().string());
   return opened;
 }
 
-void CaseOutputs::require_memory(const Case& item, const Volume& labels, Opened& opened) {
-  const ProcessPlan held = b_.planned().held + ProcessPlan{{MemoryPart::kResults, labels.voxels.bytes()}};
+void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::int64_t beside_bytes, Opened& opened) {
+  const ProcessPlan held =
+      b_.planned().held + ProcessPlan{{MemoryPart::kResults, labels.voxels.bytes() + beside_bytes}};
   const std::int64_t left = left_of(b_.options.formats.limits.memory_bytes, held.total());
   const bool objects = opened.possible.any_dicom();
   const std::int64_t frames =
@@ -167,15 +169,17 @@ void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& op
   const WrittenOutputs& possible = opened.possible;
   std::vector<ClassMeasures> measures;
   if (possible.measures || possible.report)
-    measures = measure_classes(labels, read_image(item.images.front(), b_.options.formats), choice_.classes);
-  if (possible.measures)
+    attempt(item, possible.measures ? "measures" : "sr", [&] {
+      measures = measure_classes(labels, read_image(item.images.front(), b_.options.formats), choice_.classes);
+    });
+  if (possible.measures && !measures.empty())
     write_case_measures(file(item, kMeasuresEnding), item.id, choice_.classes, measures,
                         choice_.hounsfield ? "HU" : "");
   if (!possible.any_dicom()) return;
   const SeriesLabels on_series{*opened.source, labels.voxels, choice_.classes, opened.key};
   if (possible.segmentation)
     attempt(item, "dicom-seg", [&] { write_segmentation(file(item, kSegmentationEnding), on_series, terms()); });
-  if (possible.report)
+  if (possible.report && !measures.empty())
     attempt(item, "sr", [&] {
       write_measurement_report(file(item, kReportEnding), on_series, terms(), numbers_of(measures, choice_.hounsfield));
     });

@@ -1,7 +1,7 @@
 // What `predict` writes beside the label map of a case: DICOM objects on the slices of its series, and measures.
 //
 //   CaseOutputs outputs({.asked = written_outputs("dicom-seg,measures"), .terms = "", .classes = names}, batch);
-//   const CaseOutputs::Opened opened = outputs.open(item, labels, key);     // says what cannot be written, and why
+//   const CaseOutputs::Opened opened = outputs.open(item, labels, key, 0);     // says what cannot be written, and why
 //   folder.begin(item.id, opened.files);
 //   outputs.write(item, labels, opened);
 //   outputs.finish();
@@ -55,7 +55,8 @@ class CaseOutputs {
   /// written. Errors: none of the input; those of the system.
   ///   labels  the label map as it is written
   ///   key     a hash of input and run, of which UIDs are made
-  Opened open(const Case& item, const Volume& labels, const std::string& key);
+  ///   beside_bytes  memory that the case holds beside the label map
+  Opened open(const Case& item, const Volume& labels, const std::string& key, std::int64_t beside_bytes);
   /// Writes them into the output folder. An error of the input costs the output that it came from. Errors: kOutput.
   void write(const Case& item, const Volume& labels, const Opened& opened);
 
@@ -67,7 +68,7 @@ class CaseOutputs {
  private:
   void refuse(const Case& item, std::string_view output, const std::string& code, const std::string& reason);
   /// Drops outputs whose memory the budget does not leave.
-  void require_memory(const Case& item, const Volume& labels, Opened& opened);
+  void require_memory(const Case& item, const Volume& labels, std::int64_t beside_bytes, Opened& opened);
   /// Calls body; an error of the input is said, and leaves the output out.
   void attempt(const Case& item, std::string_view output, const std::function<void()>& body);
   std::filesystem::path file(const Case& item, const char* ending) const;
