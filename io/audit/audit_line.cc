@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kBegin = R"({"number":)", kHashMember = R"(,"hash":")", kEnd = R"("})";
 constexpr std::size_t kEndBytes = kHashMember.size() + kSha256Digits + kEnd.size();
+constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;  // readers of JSON in other languages hold it exactly
 constexpr TextLimits kAuditLimits{.bytes = kMostAuditLineBytes, .depth = 3, .values = 4096};
 
 std::string text_member(const nlohmann::json& object, const char* name) {
@@ -53,7 +54,7 @@ std::optional<AuditLink> audit_link(std::string_view line) {
     const nlohmann::json object = parse_json(line, {.limits = kAuditLimits});
     link.number = number_member(object, "number");
     link.time = text_member(object, "time"), link.previous = text_member(object, "previous");
-    if (link.number < 1 || !is_sha256(link.previous)) return std::nullopt;
+    if (link.number < 1 || link.number > kMostNumber || !is_sha256(link.previous)) return std::nullopt;
     if (const auto torn = object.find("after_torn"); torn != object.end() && torn->is_object())
       link.after_torn = TornLine{.bytes = number_member(*torn, "bytes"), .hash = text_member(*torn, "hash")};
     return link;

@@ -183,9 +183,15 @@ Descriptor open_private_to_append(const fs::path& path) {
   Descriptor file(::open(path.c_str(), kFlags, 0600));
   struct stat about {};
   if (file.number() < 0 || ::fstat(file.number(), &about) != 0) return Descriptor();
-  if (S_ISREG(about.st_mode)) return file;
-  errno = EINVAL;
-  return Descriptor();
+  if (!S_ISREG(about.st_mode)) {
+    errno = EINVAL;
+    return Descriptor();
+  }
+  if (about.st_size == 0) {  // a new name stays after a crash too
+    const Descriptor folder(::open(fs::absolute(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.number() >= 0) ::fsync(folder.number());
+  }
+  return file;
 }
 
 void remove_private_folders() noexcept {

@@ -43,8 +43,8 @@ class PrivateFolder {
 /// Returns the path that a file of a private folder stands for; any other path as it is. Threads: any.
 std::filesystem::path path_outside(const std::filesystem::path& path);
 
-/// Opens a regular file that grows, to read it and to append to it; a new one has mode 0600. Follows no link and does not
-/// wait. On failure the descriptor is empty and errno says why.
+/// Opens a regular file that grows, to read it and to append to it; a new one has mode 0600. Follows no link and does
+/// not wait. On failure the descriptor is empty and errno says why.
 Descriptor open_private_to_append(const std::filesystem::path& path);
 
 /// Removes the private folders of this process. Safe in a signal handler of a process that ends right after it.

@@ -2,6 +2,7 @@
 // program is in it, it is the same every time, and apps/README.md has the table of what voxshard itself calls.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -183,6 +184,24 @@ TEST(SbomCli, TheListForPeopleHasThePackagesOfTheDocument) {
     EXPECT_EQ(rows[i].at("licence"), packages[i + 1].at("licenseDeclared"));
     EXPECT_THAT(text, HasSubstr("\n" + rows[i].at("package").get<std::string>() + " ")) << text.substr(0, 200);
   }
+}
+
+TEST(ReleaseSums, AreThoseThatSha256sumChecks) {
+  if (std::system("command -v cmake >/dev/null") != 0) GTEST_SKIP() << "no cmake";
+  const Folder folder("release");
+  const std::string write = "cmake -DFOLDER=" + (folder / "") + " -P " VOXSHARD_SOURCE_DIR "/apps/package/sums.cmake",
+                    check = "cd " + (folder / "") + " && sha256sum --strict --quiet -c SHA256SUMS 2>/dev/null";
+  EXPECT_NE(std::system((write + " 2>/dev/null").c_str()), 0) << "there is nothing to list";
+  folder.write("voxshard_0.2.0_amd64.deb", "a package"), folder.write("voxshard-0.2.0.spdx.json", "{}");
+  folder.write("notes.txt", "no file of the release");
+  output_of(folder, write);
+  const std::string sums = file_text(folder / "SHA256SUMS");
+  EXPECT_THAT(sums, HasSubstr("  voxshard-0.2.0.spdx.json\n"));
+  EXPECT_THAT(sums, HasSubstr("  voxshard_0.2.0_amd64.deb\n"));
+  EXPECT_EQ(std::ranges::count(sums, '\n'), 2);
+  EXPECT_EQ(std::system(check.c_str()), 0);
+  folder.write("voxshard_0.2.0_amd64.deb", "another package");
+  EXPECT_NE(std::system(check.c_str()), 0);
 }
 
 /// Returns the rows of the table of third-party software on the page: source package, licence, use.
