@@ -200,6 +200,23 @@ std::uint64_t key_of_patient(std::string id) {
   return std::stoull(content_hash(kSecret + id).substr(0, 16), nullptr, 16) | 1;  // never 0
 }
 
+/// True for a part of the body with a face (terms of DICOM PS3.16 annex L): "HEAD", "BRAIN", "HEAD-NECK", "WHOLEBODY".
+bool has_face(std::string part) {
+  std::erase_if(part, [](unsigned char c) { return !std::isalpha(c); });
+  std::transform(part.begin(), part.end(), part.begin(), [](unsigned char c) { return std::toupper(c); });
+  constexpr std::string_view kBegins[] = {"HEAD",     "BRAIN", "SKULL", "FACE",           "FACIAL",
+                                          "ORBIT",    "EYE",   "SINUS", "PARANASALSINUS", "MAXILLA",
+                                          "MANDIBLE", "JAW",   "NOSE",  "WHOLEBODY"};
+  return std::ranges::any_of(kBegins, [&](std::string_view begin) { return part.starts_with(begin); });
+}
+
+/// True for an image from whose voxels a face can be drawn: the file says so or, where it says nothing, by its part.
+bool shows_face(const DicomValues& v, const std::string& modality) {
+  if (modality != "CT" && modality != "MR") return false;
+  const std::string said = v.text(DCM_RecognizableVisualFeatures);
+  return said.empty() ? has_face(v.text(DCM_BodyPartExamined)) : said == "YES";
+}
+
 }  // namespace
 
 bool begins_like_dicom(std::string_view begin, std::string ending) {
@@ -234,6 +251,7 @@ DicomHeader read_dicom_header(const fs::path& path) {
   h.frame_of_reference = v.text(DCM_FrameOfReferenceUID);
   h.patient_key = key_of_patient(v.text(DCM_PatientID));
   h.modality = v.text(DCM_Modality), h.kind = v.part(DCM_ImageType, 2);
+  h.burned_in = v.text(DCM_BurnedInAnnotation) == "YES", h.shows_face = shows_face(v, h.modality);
   h.kernel = v.text(DCM_ConvolutionKernel), h.acquisition = v.text(DCM_AcquisitionNumber);
   h.acquired_s = seconds_of_date_time(v.text(DCM_AcquisitionDateTime));
   if (!h.acquired_s) h.acquired_s = seconds_of(v.text(DCM_AcquisitionDate), v.text(DCM_AcquisitionTime));

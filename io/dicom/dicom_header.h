@@ -78,6 +78,8 @@ struct DicomHeader {
       -1;  // offset of the pixels, the file's end where there are none; -1: the data set is deflated
   std::vector<DicomFrame> frames;     // at least one
   std::optional<PetHeader> pet = {};  // of a PET; its numbers are never printed
+  bool burned_in = false;             // the file says that text is burned into its pixels
+  bool shows_face = false;  // a CT or MR of a part of the body that has a face, or one that says that it shows one
   /// Tells files of one patient from those of others: a hash of PatientID (0010,0020) with a secret that this process
   /// draws at random. It leads nowhere outside of the process and is never stored; 0: the file names no patient.
   std::uint64_t patient_key = 0;

@@ -179,6 +179,15 @@ void judge_uids(DicomSeries& series, const std::vector<const DicomHeader*>& file
                                   "mean either");
 }
 
+/// Says what of the pixels may tell who the patient is, whatever becomes of the headers.
+void judge_privacy(DicomSeries& series, const std::vector<const DicomHeader*>& files) {
+  if (const auto burned = std::ranges::count_if(files, [](const DicomHeader* h) { return h->burned_in; }); burned > 0)
+    add_coded(series.warning, "W_BURNED " + std::to_string(burned) + " of its " + std::to_string(files.size()) +
+                                  " files say that text is burned into their pixels: it may name the patient");
+  if (std::ranges::any_of(files, [](const DicomHeader* h) { return h->shows_face; }))
+    add_coded(series.warning, "W_FACE it shows a head: a face can be drawn from its voxels, whatever its header says");
+}
+
 DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& headers) {
   DicomSeries series;
   series.key = content_hash(group.name).substr(0, 12);
@@ -223,6 +232,7 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
   series.acquired_s = acquired_range(of_files);
   if (series.common.modality == "CT" && !series.common.frames[0].slope)
     add_coded(series.warning, "W_RESCALE it has no RescaleSlope: stored values are taken as Hounsfield units");
+  judge_privacy(series, of_files);
   return series;
 }
 

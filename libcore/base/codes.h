@@ -75,6 +75,7 @@ inline constexpr CodeRow kCodes[] = {
     // Notes: the input is kept although it is odd.
     {"W_ABSENT", "a class is missing in a predicted label map, and all training cases have it"},
     {"W_BACKGROUND", "no case has every class annotated, so that nothing teaches the background"},
+    {"W_BURNED", "a DICOM series whose files say that text is burned into their pixels, which may name the patient"},
     {"W_CLASS", "nothing of a class validates"},
     {"W_CLIPPED", "a box was cut to its picture"},
     {"W_COLOUR", "grey and colour pictures in one data set; the text says how they are taken"},
@@ -83,6 +84,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_DOUBLED", "slices of a DICOM series that are there twice with the same values, of which one was kept"},
     {"W_EMPTY", "a label map without any class"},
     {"W_EXTENT", "a class that is more scattered or compact than in the other cases"},
+    {"W_FACE", "a DICOM series of a head, from whose voxels a face can be drawn"},
     {"W_FIT", "labels whose borders lie on no edges of their image"},
     {"W_FORMS", "a volume's header does not say how it lies, or in two ways; the text says what was used"},
     {"W_FRACTION", "voxels that a fractional segment fills in part, which were cut at {fraction}"},

@@ -36,6 +36,7 @@ struct DicomSpec {
   std::string pixel_spacing = "0.5\\0.75";  // between rows, between columns
   std::string slope = "1", intercept = "-1024";
   std::string frame_of_reference = "", rescale_type = "", temporal_position = "";  // left out when empty
+  std::string body_part = "", burned_in = "", recognizable = "";                   // left out when empty
   std::optional<int> padding = std::nullopt, padding_limit = std::nullopt;         // stored values
   std::optional<PetSpec> pet = std::nullopt;
 };
@@ -131,6 +132,7 @@ inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_
   w.text(0x0010, 0x0010, "PN", s.patient);
   if (!s.patient_id.empty()) w.text(0x0010, 0x0020, "LO", s.patient_id);
   if (s.pet) w.text(0x0010, 0x1030, "DS", s.pet->weight_kg);
+  if (!s.body_part.empty()) w.text(0x0018, 0x0015, "CS", s.body_part);
   w.text(0x0018, 0x0050, "DS", s.thickness);
   w.text(0x0018, 0x1210, "SH", s.kernel);
   w.text(0x0020, 0x000d, "UI", s.study);
@@ -153,6 +155,8 @@ inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_
   const char* vr = s.is_signed == 1 ? "SS" : "US";
   if (s.padding) w.number(0x0028, 0x0120, static_cast<std::uint16_t>(*s.padding), vr);
   if (s.padding_limit) w.number(0x0028, 0x0121, static_cast<std::uint16_t>(*s.padding_limit), vr);
+  if (!s.burned_in.empty()) w.text(0x0028, 0x0301, "CS", s.burned_in);
+  if (!s.recognizable.empty()) w.text(0x0028, 0x0302, "CS", s.recognizable);
   if (!s.intercept.empty()) w.text(0x0028, 0x1052, "DS", s.intercept);
   if (!s.slope.empty()) w.text(0x0028, 0x1053, "DS", s.slope);
   if (!s.rescale_type.empty()) w.text(0x0028, 0x1054, "LO", s.rescale_type);
