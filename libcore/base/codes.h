@@ -75,7 +75,7 @@ inline constexpr CodeRow kCodes[] = {
     // Notes: the input is kept although it is odd.
     {"W_ABSENT", "a class is missing in a predicted label map, and all training cases have it"},
     {"W_BACKGROUND", "no case has every class annotated, so that nothing teaches the background"},
-    {"W_BURNED", "a DICOM series whose files say that text is burned into their pixels, which may name the patient"},
+    {"W_BURNED", "a DICOM series whose files say that text is burned into their pixels; it may name somebody"},
     {"W_CLASS", "nothing of a class validates"},
     {"W_CLIPPED", "a box was cut to its picture"},
     {"W_COLOUR", "grey and colour pictures in one data set; the text says how they are taken"},

@@ -12,6 +12,7 @@ namespace voxshard {
 namespace {
 
 constexpr double kMlOfMm3 = 1e-3;
+constexpr double kRounding = 1e-6;  // voxels
 
 /// The borders at which the index of an axis begins and ends.
 struct AxisBorders {
@@ -134,7 +135,7 @@ LabelFacts label_facts(const LabelSlabs& labels, const Geometry& grid, const std
       continue;
     }
     const double voxel_ml = of.volume_ml / static_cast<double>(of.voxels);
-    const auto least = static_cast<std::int64_t>(std::ceil(least_part_ml[c] / voxel_ml));
+    const auto least = static_cast<std::int64_t>(std::ceil(least_part_ml[c] / voxel_ml - kRounding));
     of.parts = parts.of(c, std::max<std::int64_t>(1, least));
   }
   return facts;

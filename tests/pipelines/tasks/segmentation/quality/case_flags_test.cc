@@ -62,8 +62,8 @@ TEST(CaseFlags, AreSaidListedAndTold) {
   EXPECT_THAT(report.text, HasSubstr("refer: a person should look at\n  odd: W_ABSENT cord (1) is missing; all 20"));
   EXPECT_THAT(report.text, HasSubstr("  torn: E_READ it is cut\n"));
   EXPECT_THAT(report.text, Not(HasSubstr("  good: ")));
-  EXPECT_THAT(scene.list(), testing::StartsWith("case,code,class,what\ngood,,,\nodd,W_ABSENT,cord,\"cord (1) is "
-                                                "missing; all 20 training cases with annotations of it have it\"\n"));
+  EXPECT_THAT(scene.list(), testing::StartsWith("case,code,class,what\ngood,,,\nodd,W_ABSENT,cord,cord (1) is missing; "
+                                                "all 20 training cases with annotations of it have it\n"));
 }
 
 TEST(CaseFlags, OfAnEarlierCallAreKnownUnlessItHadOtherOptions) {

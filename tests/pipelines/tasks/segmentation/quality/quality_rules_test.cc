@@ -106,7 +106,7 @@ TEST(QualityRules, IntensitiesFarFromThoseOfTraining) {
       for (float& value : f.channels[0]) value += by;
     });
   };
-  EXPECT_THAT(shifted(2), IsEmpty());
+  EXPECT_THAT(shifted(0.5F), IsEmpty());
   EXPECT_THAT(shifted(40), ElementsAre("W_HISTOGRAM"));
   EXPECT_THAT(shifted(-40), ElementsAre("W_HISTOGRAM"));
   EXPECT_THAT(codes_after([](QualityFacts& f) { f.channels[0].clear(); }), ElementsAre("W_HISTOGRAM"));
