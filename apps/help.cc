@@ -131,8 +131,8 @@ Outcome list_third_party(CLI::App&, const std::string&) {
   Outcome outcome;
   Rows rows;
   for (const ThirdParty& one : third_party()) {
-    rows.push_back({one.package, one.version.empty() ? "unknown" : one.version, one.licence,
-                    one.direct() ? one.use : "loaded by another library"});
+    rows.push_back({one.package, one.version.empty() ? "unknown" : one.version,
+                    one.licence + (one.direct() ? ": " + one.use : ", loaded by another library")});
     outcome.json.push_back({{"package", one.package},
                             {"version", one.version},
                             {"source", one.source},

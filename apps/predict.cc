@@ -60,9 +60,11 @@ RunCommand add(CLI::App& app) {
   app.add_option("--scratch", o->scratch,
                  "Folder for the file of cores that take turns in memory, on a fast disk; default: the output's; none: "
                  "inputs over the budget are left out");
-  app.add_option("--audit", o->audit,
-                 "File (.jsonl) that gets a line for each case: when, who called, hashes of model, input and outputs, "
-                 "chained so that check --audit finds every change; its last hash goes to syslog too");
+  app.add_option(
+         "--audit", o->audit,
+         "File of JSON lines (audit.jsonl) that gets one for each case: when, who called, hashes of model, input "
+         "and outputs, chained so that check --audit finds every change; its last hash goes to syslog too")
+      ->group("What else is written");
   add_task_rows(o->settings, TaskCommand::kPredict, o->predict.task);
   o->settings.add(estimator_rows(o->estimator));
   add_settings(app, o->settings);

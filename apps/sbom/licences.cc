@@ -6,7 +6,7 @@ namespace {
 constexpr LibraryRow kLibraries[] = {
     {"cli11", "BSD-3-Clause", "options of the command line"},
     {"dcmtk", "BSD-3-Clause AND Apache-2.0", "DICOM"},
-    {"ffmpeg", "GPL-2.0-or-later", "video; LGPL-2.1-or-later but for parts that Debian's build takes in"},
+    {"ffmpeg", "GPL-2.0-or-later", "video; GPL for parts that Debian builds in"},
     {"gcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "C++ library, OpenMP"},
     {"gdcm", "BSD-3-Clause", "pixels of DICOM"},
     {"glibc", "LGPL-2.1-or-later", "C library"},

@@ -70,6 +70,9 @@ class SegmentationMaker {
                    .modality = "SEG",
                    .series_number = kSeriesNumber,
                    .description = "voxshard segmentation, not for diagnostic use"});
+    // DCMTK 3.6.7 shifts frames wrongly where their pixels are no multiple of 8.
+    require_good(set.putAndInsertUint8Array(DCM_PixelData, bits_.data(), bits_.size()), "the pixels of a segmentation");
+    put(set, DCM_SegmentsOverlap, "NO");
     put(set, DCM_ContentDate, source_.date);
     put(set, DCM_ContentTime, source_.time);
     put(set, DCM_FrameOfReferenceUID, source_.series.common.frame_of_reference);
@@ -110,9 +113,10 @@ class SegmentationMaker {
   void add_segment(std::size_t label, const SegmentTerm& term) {
     const std::string name = short_text(l_.classes[label], source_.is_utf8);
     DcmSegment* segment = nullptr;
-    require_good(DcmSegment::create(segment, name.c_str(), code_of(term.category), code_of(term.type),
+    require_good(DcmSegment::create(segment, "segment", code_of(term.category), code_of(term.type),
                                     DcmSegTypes::SAT_AUTOMATIC, kMaker),
                  "a segment");
+    segment->setSegmentLabel(name.c_str(), OFFalse);  // unchecked: the check takes ASCII alone
     segment->setSegmentDescription(kNotForDiagnosis, OFFalse);
     segment->setTrackingID(name.c_str(), OFFalse);
     segment->setTrackingUID(derived_uid("segment " + std::to_string(label) + " of " + l_.key).c_str());
@@ -148,13 +152,22 @@ class SegmentationMaker {
   /// Adds the frames of one segment after those of another.
   void add_frames() {
     std::vector<std::vector<ClassExtent>> extents;  // by slice
-    for (std::int64_t z = 0; z < slices_.slices(); ++z) extents.push_back(slices_.extents(z));
+    std::size_t frames = 0;
+    for (std::int64_t z = 0; z < slices_.slices(); ++z) {
+      extents.push_back(slices_.extents(z));
+      for (std::size_t label = 1; label < l_.classes.size(); ++label) frames += extents.back()[label].pixels > 0;
+    }
     std::vector<Uint8> mask(static_cast<std::size_t>(slices_.rows() * slices_.columns()));
+    bits_.assign((frames * mask.size() + 15) / 16 * 2, 0);  // of even length
+    std::size_t bit = 0;
     for (std::size_t label = 1; label < l_.classes.size(); ++label)
       for (std::int64_t z = 0; z < slices_.slices(); ++z) {
         if (extents[static_cast<std::size_t>(z)][label].pixels == 0) continue;
         const std::int32_t* from = slices_.slice(z);
-        for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = from[i] == static_cast<std::int32_t>(label);
+        for (std::size_t i = 0; i < mask.size(); ++i, ++bit) {
+          mask[i] = from[i] == static_cast<std::int32_t>(label);
+          bits_[bit / 8] = static_cast<Uint8>(bits_[bit / 8] | (mask[i] << (bit % 8)));
+        }
         add_frame(label, z, mask.data());
       }
   }
@@ -189,6 +202,7 @@ class SegmentationMaker {
   const SourceSeries& source_;
   LabelSlices slices_;
   std::unique_ptr<DcmSegmentation> made_;
+  std::vector<Uint8> bits_;  // the pixels of all frames, one behind the other, the first in the lowest bit
 };
 
 }  // namespace
@@ -209,7 +223,7 @@ std::int64_t segmentation_frames(const SeriesLabels& labels) {
 
 std::int64_t segmentation_bytes(std::int64_t frames, std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kDescriptionBytes = 48 << 10;
-  return frames * (2 * (rows * columns / 8 + 1) + kDescriptionBytes);
+  return frames * (4 * (rows * columns / 8 + 1) + kDescriptionBytes);
 }
 
 void write_segmentation(const std::filesystem::path& path, const SeriesLabels& labels, const SegmentTerms& terms) {

@@ -26,8 +26,8 @@ SegmentationUids segmentation_uids(const std::string& key);
 /// by some viewers.
 std::int64_t segmentation_frames(const SeriesLabels& labels);
 
-/// Returns the memory that writing so many frames takes beside the label map: the packed frames twice, as DCMTK keeps
-/// them and as it writes them, and the description of each.
+/// Returns the memory that writing so many frames takes beside the label map: the packed frames as they are made, as
+/// DCMTK keeps them, and twice as it writes them, and the description of each.
 std::int64_t segmentation_bytes(std::int64_t frames, std::int64_t rows, std::int64_t columns);
 
 /// Writes a segmentation atomically. The number of a segment is its label; a class without a voxel is a segment without

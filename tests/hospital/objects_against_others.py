@@ -137,7 +137,7 @@ def judge(name, folder, case):
     close = len(found) == len(wanted) and numpy.allclose(found, wanted, rtol=1e-9)
     print(f"{name}: report, {len(found)} numbers, {'equal' if close else 'DIFFERENT'}")
     same = same and close
-    for program, ending in (("dciodvfy", ".seg.dcm"), ("dsrdump", ".sr.dcm")):
+    for program, ending in (("dciodvfy", ".seg.dcm"), ("dciodvfy", ".rtstruct.dcm"), ("dciodvfy", ".sr.dcm"), ("dsrdump", ".sr.dcm")):
         if shutil.which(program) is None:
             print(f"skipped: {program} is missing")
             continue
@@ -164,12 +164,13 @@ def main():
     same = True
     with tempfile.TemporaryDirectory() as top:
         def run(*words):
-            subprocess.run([voxshard, *words, "--quiet"], cwd=top, check=True)
+            subprocess.run([voxshard, *words, "--quiet"], cwd=top, check=True, capture_output=True)
         run("demo", "data", "--cases", "4", "--test", "1")
         run("prepare", "data", "-o", "work", "--spacing", "8,8,8")
         run("train", "work", "-o", "run", "--base-filters", "4", "--depth", "3", "--crop", "16x16x16", "--steps", "80")
         image = nibabel.load(os.path.join(top, "data", "imagesTr", "phantom_000_0000.nii.gz"))
         volume = numpy.rint(numpy.asarray(image.dataobj)).astype(int)
+        volume = volume[: volume.shape[0] // 2 * 2 - 1, : volume.shape[1] // 2 * 2 - 3]  # slices of an odd number of pixels
         for name, cosines in POSITIONS.items():
             folder = os.path.join(top, name)
             os.makedirs(folder)

@@ -115,7 +115,7 @@ makes_data() {
   in_root voxshard demo tmp/data --cases 2 --test 1 --quiet && in_root voxshard info tmp/data --quiet >/dev/null &&
     [ "$(find "$root/tmp/data/imagesTr" -name '*.nii.gz' | wc -l)" -eq 2 ]
 }
-shows_page() { "$@" 2>/dev/null | col -b | grep -q -e '--learning-rate'; }
+shows_page() { "$@" 2>/dev/null | col -b | grep -e '--learning-rate' >/dev/null; }
 completes() {
   bash -c 'source "$1" && COMP_WORDS=(voxshard convert --to fo) COMP_CWORD=3 && _voxshard && [ "${COMPREPLY[*]}" = folder ]' - \
     "$root/usr/share/bash-completion/completions/voxshard"

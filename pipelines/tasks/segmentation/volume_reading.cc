@@ -53,21 +53,22 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
        "Write the class probabilities of each volume too, CASE.npz for NumPy: f16 (C, Z, Y, X) on the grid "
        "of the label map",
        "", &o.probabilities});
+  const std::string written = "What else is written";
   settings.push_back({"refer",
                       "List at the end what a person should look at: cases with quality flags, and those that were "
                       "left out, each with its reasons",
-                      "", &o.refer});
+                      written, &o.refer});
   settings.push_back(
       {"write",
        "What else to write of each volume, with commas: dicom-seg, a DICOM segmentation; measures, volume, "
        "mean, deviation and largest diameter of each class; sr, a DICOM report of these, with the "
        "segmentation; rt-struct, an RT structure set. DICOM outputs need a DICOM series; without one they "
        "are left out (W_OUTPUT)",
-       "", &o.write});
+       written, &o.write});
   settings.push_back({"terms",
                       "With {write}: file of coded terms of classes (TOML, JSON or YAML) that come before those of the "
                       "program, data/terms/segment_terms.toml",
-                      "", &o.terms});
+                      written, &o.terms});
   const std::string group = "Inputs that arrive";
   settings.push_back({"watch",
                       "The input is a folder: what is in it is predicted, then what arrives, until the command is "

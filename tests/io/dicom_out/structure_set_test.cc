@@ -72,7 +72,7 @@ TEST(MaskContours, AHoleIsJoinedByAKeyhole) {
   const auto contours = mask_contours(ring, 3, 3);
   ASSERT_EQ(contours.size(), 1u);
   EXPECT_EQ(contours[0].size(), 10u) << "four outer corners, four of the hole, and the keyhole's two ends";
-  EXPECT_EQ(std::ranges::count(contours[0], std::array<std::int32_t, 2>{1, 1}), 2) << "walked there and back";
+  EXPECT_EQ(std::ranges::count(contours[0], std::array<std::int32_t, 2>{0, 1}), 2) << "left and come back to";
 }
 
 TEST(MaskContours, OnlyCornersAreListed) {
