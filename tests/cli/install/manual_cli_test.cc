@@ -133,7 +133,7 @@ TEST_F(CompletionCli, OfAnOptionAreItsChoices) {
 }
 
 TEST_F(CompletionCli, OfAllElseAreFilesAndOfNumbersNothing) {
-  EXPECT_THAT(completed("info sc"), ElementsAre("scan one.nii"));
+  EXPECT_THAT(completed("info scan"), ElementsAre("scan one.nii"));
   EXPECT_THAT(completed("convert data -o fold"), ElementsAre("folder.txt"));
   EXPECT_THAT(completed("train --config = fold"), ElementsAre("folder.txt"));
   EXPECT_THAT(completed("train --quiet fold"), ElementsAre("folder.txt"));
