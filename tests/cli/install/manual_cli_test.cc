@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 
 /// Returns the options of each command, as `help options` lists them, without those of all.
-nlohmann::json options_by_command() {
+const nlohmann::json& options_by_command() {
   static const nlohmann::json options = [] {
     auto all = run_voxshard("help options --json").json();
     all.erase("every command");
@@ -48,6 +48,7 @@ TEST(ManualCli, EveryPagePassesMandoc) {
 }
 
 TEST(ManualCli, APageNamesEveryOptionOfItsCommand) {
+  const std::string program = run_voxshard("help man").out;
   for (const auto& [command, options] : options_by_command().items()) {
     const CommandResult r = run_voxshard("help man " + command);
     EXPECT_EQ(r.exit_code, 0) << command;
@@ -55,7 +56,7 @@ TEST(ManualCli, APageNamesEveryOptionOfItsCommand) {
       for (const auto& name : option.at("names"))
         EXPECT_THAT(r.out, HasSubstr("\\fB" + with_minus_signs(name.get<std::string>()) + "\\fR")) << command;
     EXPECT_THAT(r.out, HasSubstr("\\fB\\-\\-threads\\fR")) << command;
-    EXPECT_THAT(run_voxshard("help man").out, HasSubstr("\n\\fB" + command + "\\fR\n"));
+    EXPECT_THAT(program, HasSubstr("\n\\fB" + command + "\\fR\n"));
   }
 }
 
@@ -132,7 +133,7 @@ TEST_F(CompletionCli, OfAnOptionAreItsChoices) {
 }
 
 TEST_F(CompletionCli, OfAllElseAreFilesAndOfNumbersNothing) {
-  EXPECT_THAT(completed("info sc"), ElementsAre("scan one.nii"));
+  EXPECT_THAT(completed("info scan"), ElementsAre("scan one.nii"));
   EXPECT_THAT(completed("convert data -o fold"), ElementsAre("folder.txt"));
   EXPECT_THAT(completed("train --config = fold"), ElementsAre("folder.txt"));
   EXPECT_THAT(completed("train --quiet fold"), ElementsAre("folder.txt"));
