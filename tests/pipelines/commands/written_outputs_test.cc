@@ -16,9 +16,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 struct OutputsScene : TrainingScene {
-  explicit OutputsScene(const std::string& name) : TrainingScene(name) {
+  explicit OutputsScene(const std::string& name, std::int64_t steps = 2) : TrainingScene(name) {
     TrainOptions o = options("run");
-    o.steps = 40, o.optimizer.learning_rate = 1e-2;
+    o.steps = steps, o.optimizer.learning_rate = 1e-2;
     run_train(o, progress);
   }
   fs::path image() const { return data() / "imagesTr" / "phantom_000_0000.nii.gz"; }
@@ -56,7 +56,7 @@ std::vector<std::int32_t> values(const Volume& labels) {
 }
 
 TEST(RunPredictOutputs, ObjectsOnADicomSeriesHoldItsLabelMap) {
-  OutputsScene scene("outputs");
+  OutputsScene scene("outputs", 40);
   scene.write_series("ct");
   const PredictOptions o = scene.predict(scene.path("ct"), "out", "measures,sr,rt-struct");
   const PredictReport report = run_predict(o, scene.progress);
