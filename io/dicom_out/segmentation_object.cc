@@ -73,6 +73,14 @@ class SegmentationMaker {
     // DCMTK 3.6.7 shifts frames wrongly where their pixels are no multiple of 8.
     require_good(set.putAndInsertUint8Array(DCM_PixelData, bits_.data(), bits_.size()), "the pixels of a segmentation");
     put(set, DCM_SegmentsOverlap, "NO");
+    // DCMTK takes names in ASCII alone.
+    for (std::size_t label = 1; label < l_.classes.size(); ++label) {
+      DcmItem* segment = nullptr;
+      require_good(set.findAndGetSequenceItem(DCM_SegmentSequence, segment, static_cast<long>(label - 1)), "a segment");
+      const std::string name = short_text(l_.classes[label], source_.is_utf8);
+      put(*segment, DCM_SegmentLabel, name);
+      put(*segment, DCM_TrackingID, name);
+    }
     put(set, DCM_ContentDate, source_.date);
     put(set, DCM_ContentTime, source_.time);
     put(set, DCM_FrameOfReferenceUID, source_.series.common.frame_of_reference);
@@ -111,14 +119,12 @@ class SegmentationMaker {
   }
 
   void add_segment(std::size_t label, const SegmentTerm& term) {
-    const std::string name = short_text(l_.classes[label], source_.is_utf8);
     DcmSegment* segment = nullptr;
     require_good(DcmSegment::create(segment, "segment", code_of(term.category), code_of(term.type),
                                     DcmSegTypes::SAT_AUTOMATIC, kMaker),
                  "a segment");
-    segment->setSegmentLabel(name.c_str(), OFFalse);  // unchecked: the check takes ASCII alone
     segment->setSegmentDescription(kNotForDiagnosis, OFFalse);
-    segment->setTrackingID(name.c_str(), OFFalse);
+    segment->setTrackingID("segment", OFFalse);
     segment->setTrackingUID(derived_uid("segment " + std::to_string(label) + " of " + l_.key).c_str());
     if (term.side)
       segment->getSegmentedPropertyTypeModifierCode().push_back(new CodeSequenceMacro(code_of(*term.side)));
