@@ -3,7 +3,7 @@
 #
 #   cmake -DFOLDER=build/release -P apps/package/sums.cmake
 #
-# As a CPACK_POST_BUILD_FILES script it does the same in the folder of the packages, after each generator.
+# As one of CPACK_POST_BUILD_SCRIPTS it does the same in the folder of the packages, after each generator.
 cmake_minimum_required(VERSION 3.25)
 if(NOT FOLDER)
   set(FOLDER "${CPACK_PACKAGE_DIRECTORY}")
