@@ -6,6 +6,7 @@
 #include "libcore/kernels/loss_terms.h"
 #include "libcore/metrics/voxel_scores.h"
 #include "pipelines/engine/core_values.h"
+#include "pipelines/model_runs/run_preparation.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/sides/side_rule.h"
@@ -50,7 +51,7 @@ class VolumeEvaluation : public RunEvaluation {
                                           " channels, but " + options.work.string() + " has " +
                                           std::to_string(dataset_.plan.channels.size()));
     nlohmann::json prepared = run.preparation;
-    if (prepared.is_object()) prepared.erase(kTrainedClasses);
+    if (prepared.is_object()) prepared.erase(kTrainedClasses), prepared.erase(kUsualCases);
     if (nlohmann::json(to_json(dataset_.plan)) != prepared)
       progress.warn(
           "the data were prepared otherwise than those that the run was trained on (plans.json); prepare them "
