@@ -3,24 +3,25 @@
 #
 #   cmake -DFOLDER=build/release -P apps/package/sums.cmake
 #
-# As one of CPACK_POST_BUILD_SCRIPTS it does the same in the folder of the packages, after each generator.
+# As one of CPACK_POST_BUILD_SCRIPTS it lists the packages that cpack has made and is going to lay there.
 cmake_minimum_required(VERSION 3.25)
-if(NOT FOLDER)
+if(CPACK_PACKAGE_FILES)
   set(FOLDER "${CPACK_PACKAGE_DIRECTORY}")
-endif()
-if(NOT IS_DIRECTORY "${FOLDER}")
+  set(files ${CPACK_PACKAGE_FILES})
+elseif(IS_DIRECTORY "${FOLDER}")
+  file(GLOB files "${FOLDER}/voxshard*.deb" "${FOLDER}/voxshard*.tar.gz" "${FOLDER}/voxshard*.tar.xz" "${FOLDER}/voxshard*.spdx.json")
+else()
   message(FATAL_ERROR "FOLDER is no folder: \"${FOLDER}\"")
 endif()
-file(GLOB files RELATIVE "${FOLDER}" "${FOLDER}/voxshard*.deb" "${FOLDER}/voxshard*.tar.gz" "${FOLDER}/voxshard*.tar.xz"
-     "${FOLDER}/voxshard*.spdx.json")
 if(NOT files)
   message(FATAL_ERROR "no file of a release is in ${FOLDER}")
 endif()
 list(SORT files)
 set(sums "")
 foreach(file IN LISTS files)
-  file(SHA256 "${FOLDER}/${file}" sum)
-  string(APPEND sums "${sum}  ${file}\n")
+  file(SHA256 "${file}" sum)
+  cmake_path(GET file FILENAME name)
+  string(APPEND sums "${sum}  ${name}\n")
 endforeach()
 file(WRITE "${FOLDER}/.SHA256SUMS.new" "${sums}")
 file(RENAME "${FOLDER}/.SHA256SUMS.new" "${FOLDER}/SHA256SUMS")

@@ -28,6 +28,7 @@ rm -f build/release/voxshard_*.deb
 (cd build/release && cpack -G DEB)
 deb=$(echo "$PWD"/build/release/voxshard_*.deb)
 dpkg-deb -I "$deb"
+expect "SHA256SUMS beside the package is that of the package" bash -c 'cd build/release && sha256sum --strict -c SHA256SUMS'
 if has lintian; then expect "lintian finds no error" lintian --fail-on error "$deb"; fi
 
 scratch=$(mktemp -d)
