@@ -194,7 +194,7 @@ struct PredictReport {
   ProcessReport memory = {};          // of the process, at its peak
   nlohmann::ordered_json ranks = {};  // with several ranks: the memory of each, on rank 0
   bool interrupted = false;
-  bool damaged = false;                // part of an input could not be read; the predictions are valid
+  bool damaged = false;                // part of an input, or an output beside it, is missing; predictions are valid
   nlohmann::ordered_json found = {};   // the task's own entries of the report, by key
   std::string text;                    // for people, without a full stop
   std::vector<std::string> next = {};  // the suggested next command, as in TaskReport
