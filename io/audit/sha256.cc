@@ -1,5 +1,6 @@
 #include "io/audit/sha256.h"
 
+#include <nettle/base16.h>
 #include <nettle/sha2.h>
 
 #include <algorithm>
@@ -23,11 +24,8 @@ class Sha256 {
   std::string text() {
     std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
     sha256_digest(&context_, digest.size(), digest.data());
-    std::string hex;
-    for (const std::uint8_t byte : digest) {
-      hex += "0123456789abcdef"[byte >> 4];
-      hex += "0123456789abcdef"[byte & 15];
-    }
+    std::string hex(BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE), '\0');
+    base16_encode_update(hex.data(), digest.size(), digest.data());
     return hex;
   }
 

@@ -1,5 +1,6 @@
 #include "io/files/secret_file.h"
 
+#include <nettle/base16.h>
 #include <nettle/hmac.h>
 
 #include <array>
@@ -39,11 +40,8 @@ std::string keyed_hash(const Secret& secret, std::string_view text) {
   hmac_sha256_update(&context, text.size(), bytes(text));
   std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
   hmac_sha256_digest(&context, digest.size(), digest.data());
-  std::string hex;
-  for (const std::uint8_t byte : digest) {
-    hex += "0123456789abcdef"[byte >> 4];
-    hex += "0123456789abcdef"[byte & 15];
-  }
+  std::string hex(BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE), '\0');
+  base16_encode_update(hex.data(), digest.size(), digest.data());
   return hex;
 }
 
