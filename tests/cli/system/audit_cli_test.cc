@@ -85,16 +85,20 @@ TEST_F(AuditCli, EachCaseHasALineWithTheHashesThatOthersPrint) {
   EXPECT_EQ(file_text(audit()).find(scene_.path().string()), std::string::npos) << "no path";
 }
 
-TEST_F(AuditCli, ADryRunWritesNoLineAndProbabilitiesAreAmongTheOutputs) {
+TEST_F(AuditCli, ADryRunWritesNoLineAndAllFilesOfACaseAreAmongTheOutputs) {
   const std::string in = data() + "/imagesTs";
   ASSERT_EQ(run_voxshard(predict(in, "--dry-run --quiet")).exit_code, 0);
   EXPECT_FALSE(fs::exists(audit()));
-  ASSERT_EQ(run_voxshard(predict(in, "--probabilities --quiet")).exit_code, 0);
+  for (int call = 0; call < 2; ++call)
+    ASSERT_EQ(run_voxshard(predict(in, "--probabilities --write measures --quiet")).exit_code, 0);
   const auto lines = lines_of(audit());
-  ASSERT_EQ(lines.size(), 1u);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[1].at("outcome"), "kept");
   const std::string id = lines[0].at("case");
-  EXPECT_EQ(lines[0].at("outputs"),
-            json::array({sha256sum(scene_ / ("out/" + id + ".nii.gz")), sha256sum(scene_ / ("out/" + id + ".npz"))}));
+  json hashes = json::array();  // the label map's, then those beside it
+  for (const char* ending : {".nii.gz", ".measures.json", ".npz"})
+    hashes.push_back(sha256sum(scene_ / ("out/" + id + ending)));
+  for (const json& line : lines) EXPECT_EQ(line.at("outputs"), hashes) << line.at("outcome");
 }
 
 TEST_F(AuditCli, CheckNamesTheFirstLineThatIsWrong) {
