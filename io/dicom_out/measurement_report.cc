@@ -47,10 +47,12 @@ class ReportMaker {
     refer(document.getCurrentRequestedProcedureEvidence());
     require_good(document.completeDocument(), "a report that is complete");
     require_good(document.write(set), "a report that DCMTK writes");
+    const std::size_t most = c_.parts.front().most;
+    const std::string named = most == 0 ? l_.key : l_.key + " by " + std::to_string(most) + " segments";
     finish_object(set, source_,
                   {.sop_class = kReportClass,
-                   .instance = derived_uid("report of " + l_.key),
-                   .series = derived_uid("series of report of " + l_.key),
+                   .instance = derived_uid("report of " + named),
+                   .series = derived_uid("series of report of " + named),
                    .modality = "SR",
                    .series_number = "903",
                    .description = "voxshard measurements, not for diagnostic use"});

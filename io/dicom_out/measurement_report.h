@@ -30,8 +30,8 @@ struct ReportFlag {
 };
 
 struct ReportContent {
-  std::vector<ClassNumbers> numbers;    // by label, as the classes; that of the background is not read
-  std::vector<SegmentPart> parts = {};  // the files of the segmentation
+  std::vector<ClassNumbers> numbers;  // by label, as the classes; that of the background is not read
+  std::vector<SegmentPart> parts;     // the files of the segmentation, at least one
   std::vector<ReportFlag> flags = {};
 };
 
