@@ -1,5 +1,6 @@
 // What predict writes beside label maps: on a DICOM series the objects hold the label map voxel for voxel; without one
 // the label map stays and what is missing is said; a second call keeps what is there.
+#include "io/datasets/class_names.h"
 #include "io/structures/structure_labels.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/segmentation/outputs/case_outputs.h"
@@ -154,7 +155,7 @@ TEST(RunPredictOutputs, ASegmentationOfTooManyFramesIsSplitOnRequest) {
   for (; fs::exists(file(".seg." + std::to_string(parts + 1) + ".dcm")); ++parts) {
     const fs::path seg = file(".seg." + std::to_string(parts + 1) + ".dcm");
     const std::string name = read_dicom_header(seg).segments.at(0).label;
-    const std::vector<std::string> names = read_json(scene.path("out/classes.json")).at("classes");
+    const std::vector<std::string> names = read_class_names(scene.path("out/classes.json"));
     const auto label = static_cast<std::int32_t>(std::ranges::find(names, name) - names.begin());
     const std::vector<std::int32_t> found = values(read_structures_on(seg, grid, {{1, label}}).volume);
     for (std::size_t i = 0; i < all.size(); ++i) all[i] += found[i];
