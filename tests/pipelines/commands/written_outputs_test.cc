@@ -86,6 +86,7 @@ TEST(RunPredictOutputs, ObjectsOnADicomSeriesHoldItsLabelMap) {
     EXPECT_NEAR(one.at("ml").get<double>(), static_cast<double>(voxels) * voxel_ml, 1e-9);
   }
   EXPECT_EQ(measures["cases"][0]["unit"], "HU");
+  EXPECT_TRUE(measures["cases"][0].at("flags").empty()) << "of two training cases nothing is usual";
   EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("W_TERM")));  // spine has no row
   for (const std::string& line : scene.progress.lines) EXPECT_THAT(line, Not(HasSubstr("Planted")));
 

@@ -185,7 +185,8 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
     b_.progress.warn("case " + shown_name(item.id) + ": " +
                      (opened.parts.size() > 1 ? "a file of its segmentation has " : "its segmentation has ") +
                      std::to_string(most_frames) + " frames; some viewers leave out files of more than " +
-                     std::to_string(kMostShownFrames) + ": {segments-per-file} splits it");
+                     std::to_string(kMostShownFrames) +
+                     (choice_.most_segments == 1 ? "" : ": {segments-per-file} splits it"));
   const auto& size = labels.geometry.size;
   const auto bytes_of = [&](const WrittenKind& kind) {
     if (kind.asked == &WrittenOutputs::segmentation) return segmentation_bytes(most_frames, size[1], size[0]);
