@@ -3,6 +3,8 @@
 #include "io/dicom_out/segmentation_object.h"
 
 #include <set>
+#include "io/datasets/case_label.h"
+#include "io/datasets/study_tree.h"
 #include "io/dicom/segmentation.h"
 
 #include "tests/io/dicom_out/object_scene.h"
@@ -110,6 +112,21 @@ TEST(SegmentationObject, InSeveralFilesEachIsReadAgainAndTogetherTheyAreTheLabel
   EXPECT_EQ(series.count(segmentation_uids("a key").series), 0u) << "another one than that of the one file";
   write_segmentation(scene.file("again.dcm"), scene.labels(), SegmentTerms::builtin(), parts[1]);
   EXPECT_TRUE(scene.bytes("again.dcm") == scene.bytes("a.seg.2.dcm"));
+}
+
+TEST(SegmentationObject, ItsFilesInATreeOfStudiesAreOneLabelMap) {
+  const ObjectScene scene({.slices = 201});
+  for (const SegmentPart& part : segment_parts(segmentation_frames(scene.labels()), 1))
+    write_segmentation(scene.file("a" + part.ending()), scene.labels(), SegmentTerms::builtin(), part);
+  ClassMap classes;
+  for (std::size_t c = 1; c < scene.classes.size(); ++c) classes.classes.push_back({scene.classes[c], {}, {}});
+  const StudyTree tree = read_study_tree(scene.folder().parent_path(), classes);
+  ASSERT_EQ(tree.dataset.training.size(), 1u);
+  const Case& item = tree.dataset.training[0];
+  EXPECT_EQ(item.structures.size(), 3u);
+  const CaseLabel read = read_case_label(item, read_volume_info(item.images.at(0)).geometry);
+  const auto* v = read.volume.voxels.as<std::int32_t>();
+  EXPECT_TRUE(std::vector<std::int32_t>(v, v + read.volume.voxels.count()) == scene.expected());
 }
 
 TEST(SegmentationObject, FilesOfSeveralSegmentsNumberThemFromOne) {
