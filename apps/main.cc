@@ -40,6 +40,7 @@
   X(evaluate)                \
   X(report)                  \
   X(verify)                  \
+  X(attest)                  \
   X(bench)                   \
   X(explain)                 \
   X(doctor)                  \
