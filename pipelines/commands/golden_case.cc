@@ -68,6 +68,16 @@ std::string golden_text(const GoldenCase& golden) {
   return text.dump(1) + "\n";
 }
 
+GoldenCase parse_golden(const std::string& text, const fs::path& file) {
+  try {
+    return golden_from(parse_json(text, {.path = file, .kind = ErrorKind::kMismatch, .limits = kConfigLimits}));
+  } catch (const json::exception& e) {
+    throw damaged(file, e.what());
+  } catch (const Error& e) {
+    throw damaged(file, e.what());
+  }
+}
+
 GoldenCase read_golden(const fs::path& folder) {
   const fs::path file = folder / kGoldenName;
   std::error_code error;
@@ -76,23 +86,10 @@ GoldenCase read_golden(const fs::path& folder) {
                 "[attest] " + folder.string() +
                     " holds no golden case; make one with {make}, with a program and a checkpoint that are known to be "
                     "good");
-  const TextSource source{.path = file, .kind = ErrorKind::kMismatch, .tag = "[attest] ", .limits = kConfigLimits};
-  const std::string text = read_text(source);
-  GoldenCase golden;
-  try {
-    golden = golden_from(parse_json(text, source));
-  } catch (const json::exception& e) {
-    throw damaged(file, e.what());
-  } catch (const Error& e) {
-    throw damaged(file, e.what());
-  }
-  std::string written;
-  try {
-    written = golden_text(golden);
-  } catch (const json::exception& e) {  // text that is no UTF-8
-    throw damaged(file, e.what());
-  }
-  if (written != text) throw damaged(file, "its hash or its form is another one");
+  const std::string text =
+      read_text({.path = file, .kind = ErrorKind::kMismatch, .tag = "[attest] ", .limits = kConfigLimits});
+  const GoldenCase golden = parse_golden(text, file);
+  if (golden_text(golden) != text) throw damaged(file, "its hash or its form is another one");
   return golden;
 }
 

@@ -38,6 +38,10 @@ std::filesystem::path golden_folder_of(const std::filesystem::path& model);
 
 /// Returns what golden.json holds.
 std::string golden_text(const GoldenCase& golden);
+/// Parses such a text, without a look at its hash.
+///   file  its name, for messages
+/// Errors: kMismatch for anything else.
+GoldenCase parse_golden(const std::string& text, const std::filesystem::path& file);
 /// Reads golden.json of a folder. Its names are only compared, never opened. Errors: kInput when there is none;
 /// kMismatch when it is not as golden_text() writes it.
 GoldenCase read_golden(const std::filesystem::path& folder);

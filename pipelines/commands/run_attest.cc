@@ -30,7 +30,8 @@ fs::path predicted_answer(const AttestRequest& request, const fs::path& input, c
                                             .input = input,
                                             .output = output,
                                             .checkpoint = request.checkpoint,
-                                            .weights = request.weights},
+                                            .weights = request.weights,
+                                            .models = request.models},
                                            context, tasks);
   if (report.interrupted) throw Stopped();
   if (report.cases.size() != 1 || !report.failures.empty())
@@ -75,7 +76,7 @@ void put_in_place(const fs::path& finished, const fs::path& folder) {
   fs::remove_all(replaced, error);
 }
 
-AttestReport made_case(const AttestRequest& request, const TrainedRun& run, const Task& task, const RunContext& context,
+AttestReport made_case(const AttestRequest& request, TrainedRun& run, const Task& task, const RunContext& context,
                        const TaskTable& tasks) {
   const fs::path folder = golden_folder_of(request.model);
   require_free(folder, request.replace);
@@ -88,6 +89,7 @@ AttestReport made_case(const AttestRequest& request, const TrainedRun& run, cons
   const PrivateFolder room(folder);
   const InstructionSet own = instruction_set();
   GoldenCase golden = golden_facts(run);
+  run.parameters.clear();  // the prediction loads them again
   golden.task = task.name(), golden.reference = instruction_set_name(own);
   const fs::path output = answers_below(room, own, task);
   const fs::path answer = predicted_answer(request, unfinished / "input", output, context, tasks);
@@ -169,13 +171,14 @@ void compare_answers(const GoldenCase& golden, const fs::path& answer, const Tas
     add_finding(report, "answer", difference_text(report) + "; allowed are " + std::to_string(report.apart->allowed));
 }
 
-AttestReport compared_case(const AttestRequest& request, const TrainedRun& run, const Task& task,
-                           const RunContext& context, const TaskTable& tasks) {
+AttestReport compared_case(const AttestRequest& request, TrainedRun& run, const Task& task, const RunContext& context,
+                           const TaskTable& tasks) {
   AttestReport report{.golden = golden_folder_of(request.model),
                       .checkpoint = run.file,
                       .task = task.name(),
                       .instruction_set = instruction_set()};
   const GoldenCase golden = read_golden(report.golden), now = golden_facts(run);
+  run.parameters.clear();  // the prediction loads them again
   report.version = golden.version, report.processor = golden.processor;
   report.sets = sets_of(golden), report.reference = golden.reference;
   if (golden.task != task.name()) add_finding(report, "task", "it was made for " + golden.task);
@@ -198,9 +201,8 @@ AttestReport compared_case(const AttestRequest& request, const TrainedRun& run, 
 AttestReport run_attest(const AttestRequest& request, const RunContext& context, const TaskTable& tasks) {
   if (request.replace && !request.make)
     throw Error(ErrorKind::kUsage, "[attest] {replace} is for {make}, which makes a golden case; add it");
-  if (!request.make) read_golden(golden_folder_of(request.model));  // refused before the model is loaded
-  const TrainedRun run =
-      load_trained_run({.run = request.model, .checkpoint = request.checkpoint, .weights = request.weights});
+  TrainedRun run = load_trained_run(
+      {.run = request.model, .checkpoint = request.checkpoint, .weights = request.weights, .models = request.models});
   const Task& task = task_of(tasks, run.spec);
   return request.make ? made_case(request, run, task, context, tasks)
                       : compared_case(request, run, task, context, tasks);

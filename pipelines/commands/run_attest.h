@@ -30,6 +30,7 @@ struct AttestRequest {
   bool make = false;                // true: makes the golden case
   bool replace = false;             // with make: in place of an earlier one
   PredictAs predict_as = {};        // for make; null: only the set in force gets a hash
+  ModelTable models = model_table();
 };
 
 struct AttestFinding {
