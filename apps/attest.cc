@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "apps/command.h"
-#include "apps/exit_code.h"
 #include "apps/run_context.h"
 #include "apps/setting_args.h"
+#include "apps/terminal/exit_code.h"
 #include "pipelines/commands/run_attest.h"
 
 namespace voxshard {

@@ -11,12 +11,11 @@ namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using Hashes = std::map<std::string, std::string>;
 
 constexpr const char* kFormat = "voxshard golden 1";
 
-Error damaged(const fs::path& file, const std::string& what) {
+Error not_as_made(const fs::path& file, const std::string& what) {
   return {ErrorKind::kMismatch, "[attest] " + file.string() + " is not as {make} wrote it: " + what +
                                     "; take the golden case from a backup, or make it again with {make} {replace}"};
 }
@@ -27,7 +26,7 @@ void require_hashes(const Hashes& hashes) {
     if (!is_sha256(hash)) throw Error(ErrorKind::kMismatch, "a value is no SHA-256");
 }
 
-GoldenCase golden_from(const json& said) {
+GoldenCase golden_from(const nlohmann::json& said) {
   GoldenCase golden{.task = said.at("task"),
                     .version = said.at("version"),
                     .processor = said.at("processor"),
@@ -54,16 +53,16 @@ fs::path golden_folder_of(const fs::path& model) {
 }
 
 std::string golden_text(const GoldenCase& golden) {
-  json text = {{"format", kFormat},
-               {"task", golden.task},
-               {"version", golden.version},
-               {"processor", golden.processor},
-               {"model", golden.model},
-               {"preparation", golden.preparation},
-               {"parameters", golden.parameters},
-               {"files", golden.files},
-               {"reference", golden.reference},
-               {"answers", golden.answers}};
+  nlohmann::json text = {{"format", kFormat},
+                         {"task", golden.task},
+                         {"version", golden.version},
+                         {"processor", golden.processor},
+                         {"model", golden.model},
+                         {"preparation", golden.preparation},
+                         {"parameters", golden.parameters},
+                         {"files", golden.files},
+                         {"reference", golden.reference},
+                         {"answers", golden.answers}};
   text["hash"] = sha256(text.dump());
   return text.dump(1) + "\n";
 }
@@ -71,10 +70,10 @@ std::string golden_text(const GoldenCase& golden) {
 GoldenCase parse_golden(const std::string& text, const fs::path& file) {
   try {
     return golden_from(parse_json(text, {.path = file, .kind = ErrorKind::kMismatch, .limits = kConfigLimits}));
-  } catch (const json::exception& e) {
-    throw damaged(file, e.what());
+  } catch (const nlohmann::json::exception& e) {
+    throw not_as_made(file, e.what());
   } catch (const Error& e) {
-    throw damaged(file, e.what());
+    throw not_as_made(file, e.what());
   }
 }
 
@@ -89,7 +88,7 @@ GoldenCase read_golden(const fs::path& folder) {
   const std::string text =
       read_text({.path = file, .kind = ErrorKind::kMismatch, .tag = "[attest] ", .limits = kConfigLimits});
   const GoldenCase golden = parse_golden(text, file);
-  if (golden_text(golden) != text) throw damaged(file, "its hash or its form is another one");
+  if (golden_text(golden) != text) throw not_as_made(file, "its hash or its form is another one");
   return golden;
 }
 

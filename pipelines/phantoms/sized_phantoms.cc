@@ -10,7 +10,7 @@ namespace {
 
 /// Returns the index of `from` voxels that lies nearest to the centre of voxel `i` of `to`.
 ///   example: of 3 voxels in place of 6, the middle one (i = 1) shows voxel 3
-std::int64_t nearest(std::int64_t i, std::int64_t to, std::int64_t from) { return (2 * i + 1) * from / (2 * to); }
+std::int64_t nearest_index(std::int64_t i, std::int64_t to, std::int64_t from) { return (2 * i + 1) * from / (2 * to); }
 
 }  // namespace
 
@@ -23,8 +23,9 @@ Volume phantom_of_size(int index, const std::array<std::int64_t, 3>& size, const
   auto* out = volume.voxels.as<float>();
   for (std::int64_t z = 0; z < size[2]; ++z)
     for (std::int64_t y = 0; y < size[1]; ++y) {
-      const std::int64_t row = (nearest(z, size[2], from[2]) * from[1] + nearest(y, size[1], from[1])) * from[0];
-      for (std::int64_t x = 0; x < size[0]; ++x) *out++ = hu[row + nearest(x, size[0], from[0])];
+      const std::int64_t row =
+          (nearest_index(z, size[2], from[2]) * from[1] + nearest_index(y, size[1], from[1])) * from[0];
+      for (std::int64_t x = 0; x < size[0]; ++x) *out++ = hu[row + nearest_index(x, size[0], from[0])];
     }
   return volume;
 }
@@ -36,8 +37,9 @@ Tensor picture_of_size(std::int64_t height, std::int64_t width) {
   auto* out = picture.as<std::uint8_t>();
   for (std::int64_t y = 0; y < height; ++y)
     for (std::int64_t x = 0; x < width; ++x, out += 3)
-      std::copy_n(pixels.as<std::uint8_t>() + 3 * (nearest(y, height, rows) * columns + nearest(x, width, columns)), 3,
-                  out);
+      std::copy_n(
+          pixels.as<std::uint8_t>() + 3 * (nearest_index(y, height, rows) * columns + nearest_index(x, width, columns)),
+          3, out);
   return picture;
 }
 

@@ -19,7 +19,7 @@ constexpr std::int64_t kGoldenHeight = 192, kGoldenWidth = 256;
 constexpr double kPartnerIou = 0.5, kPartnerScore = 0.1;
 
 /// Returns the boxes of a list of COCO results, with the ids of their classes.
-std::vector<ScoredBox> boxes_in(const std::filesystem::path& file) {
+std::vector<ScoredBox> golden_boxes(const std::filesystem::path& file) {
   std::vector<ScoredBox> boxes;
   try {
     for (const nlohmann::json& one : read_json(file)) {
@@ -55,7 +55,7 @@ void write_golden_image(const std::filesystem::path& folder) {
 }
 
 AnswerDifference detections_difference(const std::filesystem::path& reference, const std::filesystem::path& found) {
-  const std::vector<ScoredBox> a = boxes_in(reference), b = boxes_in(found);
+  const std::vector<ScoredBox> a = golden_boxes(reference), b = golden_boxes(found);
   double best = 0;
   for (const ScoredBox& one : a) best = std::max(best, one.score);
   AnswerDifference apart{.unit = "boxes"};
