@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/exit_code.h"
 #include "apps/results.h"
 #include "apps/run_context.h"
 #include "apps/setting_args.h"
+#include "apps/terminal/exit_code.h"
 #include "pipelines/commands/run_check.h"
 
 namespace voxshard {

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "apps/command.h"
-#include "apps/exit_code.h"
 #include "apps/manual/bash_completion.h"
 #include "apps/manual/manual_page.h"
 #include "apps/sbom/sbom.h"
+#include "apps/terminal/exit_code.h"
 #include "apps/terminal/flags.h"
 #include "apps/terminal/stop_signals.h"
 #include "apps/words/short_help.h"

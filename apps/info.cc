@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/exit_code.h"
 #include "apps/setting_args.h"
+#include "apps/terminal/exit_code.h"
 #include "apps/terminal/flags.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_info.h"

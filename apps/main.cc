@@ -9,10 +9,10 @@
 #include <system_error>
 
 #include "apps/command.h"
-#include "apps/exit_code.h"
 #include "apps/ranks.h"
 #include "apps/results.h"
 #include "apps/sbom/sbom.h"
+#include "apps/terminal/exit_code.h"
 #include "apps/terminal/log_file.h"
 #include "apps/terminal/progress.h"
 #include "apps/terminal/stop_signals.h"
@@ -40,6 +40,7 @@
   X(evaluate)                \
   X(report)                  \
   X(verify)                  \
+  X(attest)                  \
   X(bench)                   \
   X(explain)                 \
   X(doctor)                  \

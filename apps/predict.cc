@@ -2,9 +2,9 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/exit_code.h"
 #include "apps/run_context.h"
 #include "apps/setting_args.h"
+#include "apps/terminal/exit_code.h"
 #include "apps/terminal/flags.h"
 #include "apps/terminal/shell.h"
 #include "io/files/scratch_file.h"

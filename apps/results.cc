@@ -7,7 +7,7 @@
 #include <cstring>
 #include <iostream>
 
-#include "apps/exit_code.h"
+#include "apps/terminal/exit_code.h"
 #include "apps/terminal/flags.h"
 #include "apps/terminal/shell.h"
 #include "apps/terminal/stop_signals.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "apps/command.h"
-#include "apps/exit_code.h"
 #include "apps/setting_args.h"
+#include "apps/terminal/exit_code.h"
 #include "apps/terminal/flags.h"
 #include "apps/terminal/progress.h"
 #include "io/files/file_name.h"

@@ -4,10 +4,10 @@
 #include <sstream>
 
 #include "apps/command.h"
-#include "apps/exit_code.h"
 #include "apps/model_command.h"
 #include "apps/run_context.h"
 #include "apps/setting_args.h"
+#include "apps/terminal/exit_code.h"
 #include "apps/words/next_words.h"
 #include "pipelines/commands/run_verify.h"
 #include "pipelines/model_runs/rank_json.h"

@@ -1,7 +1,7 @@
-// The one family of errors. A kind says who must act and maps to one exit code (apps/exit_code.h); a code is the stable
-// name of what is wrong, for scripts and quarantine.csv; the text says what is wrong, what was expected and what to do,
-// and names a command's option in braces ("{fold} is 9"), which apps writes as its flag. Context is added while
-// unwinding:
+// The one family of errors. A kind says who must act and maps to one exit code (apps/terminal/exit_code.h); a code is
+// the stable name of what is wrong, for scripts and quarantine.csv; the text says what is wrong, what was expected and
+// what to do, and names a command's option in braces ("{fold} is 9"), which apps writes as its flag. Context is added
+// while unwinding:
 //
 //   try { read_header(path); } catch (Error& e) { e.add_context("reading " + path.string()); throw; }
 #pragma once

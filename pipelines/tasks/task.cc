@@ -1,5 +1,7 @@
 #include "pipelines/tasks/task.h"
 
+#include "io/audit/sha256.h"
+
 namespace voxshard {
 
 TaskReport Task::check(const CheckRequest& request, const RunContext&) const {
@@ -23,6 +25,18 @@ TaskReport Task::contact_sheet(const SheetRequest& request, Progress&) const {
   throw Error(ErrorKind::kUsage, "[report] predictions of " + std::string(name()) + " have no contact sheet, got " +
                                      request.predictions.string() +
                                      "; give run folders, or a folder of predicted volumes");
+}
+
+void Task::golden_input(const TrainedRun& run, const std::filesystem::path&) const {
+  throw Error(ErrorKind::kUsage, "[attest] models of " + std::string(name()) + " have no golden case, got " +
+                                     run.file.string() + "; compare predictions of known inputs by their hashes");
+}
+
+std::string Task::answer_hash(const std::filesystem::path& file) const { return file_sha256(file); }
+
+AnswerDifference Task::answer_difference(const std::filesystem::path& reference, const std::filesystem::path& found,
+                                         DType) const {
+  return {.compared = 1, .differing = answer_hash(reference) == answer_hash(found) ? 0 : 1, .unit = "files"};
 }
 
 }  // namespace voxshard

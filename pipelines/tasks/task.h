@@ -13,6 +13,7 @@
 #include "libcore/device/feed.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
+#include "pipelines/tasks/answer_difference.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
@@ -83,6 +84,18 @@ class Task {
   virtual TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const;
   /// Writes a page that shows each predicted case. Errors: kUsage for a task that has none.
   virtual TaskReport contact_sheet(const SheetRequest& request, Progress& progress) const;
+  /// Writes a small generated input that fits the run into an empty folder, which predict() then gets; every layer of
+  /// the model computes on it. The same run gets the same input. Errors: kUsage for a task that has none; kCheckpoint
+  /// for a run that does not say how its inputs were prepared; kOutput.
+  virtual void golden_input(const TrainedRun& run, const std::filesystem::path& folder) const;
+  /// Returns the SHA-256 of what predict() found, as its file holds it: of a label map that of its voxels, whatever
+  /// compressed them. Errors: kInput.
+  virtual std::string answer_hash(const std::filesystem::path& file) const;
+  /// Compares an answer with the one that other instructions gave.
+  ///   precision  of the model: with bf16 more may differ
+  /// Errors: kInput.
+  virtual AnswerDifference answer_difference(const std::filesystem::path& reference, const std::filesystem::path& found,
+                                             DType precision) const;
   /// Returns the record format in which hosts of the original system get the samples, for cost estimates on an emulated
   /// device.
   virtual RecordFormat records() const { return {}; }

@@ -12,6 +12,7 @@
 #include "io/files/safetensors.h"
 #include "io/files/secret_file.h"
 #include "libcore/base/file_format.h"
+#include "pipelines/commands/golden_case.h"
 #include "pipelines/commands/run_status.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/run_preparation.h"
@@ -285,11 +286,23 @@ Seeds audit_seeds() {
   return {first + "\n", first + "\n" + torn + second + "\n", first + "\n" + torn};
 }
 
+void golden(std::string_view bytes) {
+  const std::string written = golden_text(parse_golden(std::string(bytes), "golden.json"));
+  ensure(golden_text(parse_golden(written, "golden.json")) == written, "a golden case is read as it was written");
+}
+Seeds golden_seeds() {
+  GoldenCase one{.task = "segmentation", .version = "0.2.0", .processor = "a"};
+  one.model = {{"depth", 5}, {"momentum", 0.1}}, one.files = {{"input/a.png", sha256("a")}};
+  one.reference = "amx", one.answers = {{"amx", sha256("b")}, {"avx2", sha256("c")}};
+  return {golden_text(one)};
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> folder_targets() {
   return {{"secret", secret_seeds, secret},
           {"audit", audit_seeds, audit},
+          {"golden", golden_seeds, golden},
           {"class_list", class_list_seeds, class_list},
           {"class_predictions", class_predictions_seeds, class_predictions},
           {"manifest", manifest_seeds, manifest},

@@ -3,7 +3,7 @@
 # tests/run.sh --hospital, which builds first. Ends with 1 if a judge sees a difference; what is left out is named.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-judges=(python3-pydicom python3-nibabel dcm2niix plastimatch python3-scipy python3-skimage dcmtk dicom3tools)
+judges=(python3-pydicom python3-nibabel dcm2niix plastimatch python3-scipy python3-skimage dcmtk dicom3tools python3-jsonschema)
 if ! bash apps/install_packages.sh "${judges[@]}"; then
   for judge in "${judges[@]}"; do bash apps/install_packages.sh "$judge" || echo "skipped: $judge cannot be installed"; done
 fi
@@ -14,6 +14,7 @@ compare() {
   /usr/bin/python3 "$@" || code=$?
   [ "$code" -eq 0 ] || [ "$code" -eq 77 ] || status=1
 }
+compare tests/hospital/sbom_against_schema.py build/release/bin/voxshard
 compare tests/hospital/objects_against_others.py build/release/bin/voxshard
 data=${VOXSHARD_TEST_DATA:-../shared/data}
 if [ ! -d "$data/dicom_tricky" ]; then

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/base/sanitizer.h"
 #include "tests/mpi/launch.h"
@@ -97,6 +98,32 @@ TEST_F(PredictRanks, AFolderWithoutAnImageEndsAllRanksWithItsExitCode) {
   ASSERT_EQ(over.exit_code, 0) << over.err;
   for (const char* number : {"loss", "accuracy", "adaptive_dice32", "categorical_crossentropy", "batches"})
     EXPECT_EQ(json::parse(over.out).at(number), json::parse(alone.out).at(number)) << number;
+}
+
+TEST_F(PredictRanks, TheAuditOfTwoRanksIsOneChainWithALineForEachCase) {
+  run_well("demo " + (folder_ / "data") + " --cases 2 --test 2");
+  run_well("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 8,8,8");
+  run_well("train " + (folder_ / "work") + " -o " + (folder_ / "run") +
+           " --base-filters 4 --depth 3 --crop 16x16x16 --steps 2 --fold all --partition 1x2x2x1x1");
+  std::ofstream(folder_ / "data/imagesTs/a_torn.nii.gz") << "no volume";
+  const std::string words = "predict " + (folder_ / "run") + " " + (folder_ / "data/imagesTs") + " -o ";
+  const auto audited = [&](int ranks, const std::string& name) {
+    const Launched r = run(ranks, words + (folder_ / name) + " --audit " + (folder_ / (name + ".jsonl")) + " --quiet");
+    EXPECT_EQ(r.exit_code, 8) << r.err;
+    std::istringstream in(read_bytes(folder_ / (name + ".jsonl")));
+    std::vector<json> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(json::parse(line));
+    return lines;
+  };
+  const std::vector<json> alone = audited(0, "alone"), over = audited(2, "over");
+  ASSERT_EQ(over.size(), 3u) << "two cases that were predicted and one that was left out, each once";
+  for (std::size_t i = 0; i < over.size(); ++i)
+    for (const char* member : {"number", "case", "outcome", "code", "model", "input", "outputs"})
+      EXPECT_EQ(over[i].at(member), alone.at(i).at(member)) << member << " of line " << i;
+  const Launched checked = run(0, "check --json --audit " + (folder_ / "over.jsonl"));
+  EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_EQ(json::parse(checked.out).at("audit").at("lines"), 3);
+  EXPECT_TRUE(json::parse(checked.out).at("audit").at("broken").is_null());
 }
 
 TEST_F(PredictRanks, DetectionsAreThoseOfOneProcess) {

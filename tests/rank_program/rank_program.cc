@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "apps/exit_code.h"
+#include "apps/terminal/exit_code.h"
 #include "libcore/ranks/launcher.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "tests/rank_program/scenes.h"

@@ -5,11 +5,14 @@
 #include "libcore/base/text.h"
 #include "pipelines/model_runs/missed_classes.h"
 #include "pipelines/tasks/classification/class_info.h"
+#include "pipelines/tasks/classification/class_models.h"
 #include "pipelines/tasks/classification/demo/demo_digits.h"
 #include "pipelines/tasks/classification/demo/demo_motions.h"
+#include "pipelines/tasks/classification/demo/golden_item.h"
 #include "pipelines/tasks/classification/evaluate_items.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
+#include "pipelines/tasks/classification/scores/classes_difference.h"
 #include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/series_choice.h"
@@ -232,6 +235,13 @@ class ClassificationRow : public Task {
     own.volume_limits.memory_bytes = context.left_bytes();
     own.kinds = kinds_;
     return predict_classes(options, own, std::move(run), context);
+  }
+
+  void golden_input(const TrainedRun& run, const fs::path& folder) const override {
+    write_golden_item(class_preparations_of(run).front(), folder);
+  }
+  AnswerDifference answer_difference(const fs::path& reference, const fs::path& found, DType precision) const override {
+    return classes_difference(reference, found, precision);
   }
 
   bool predicted(const fs::path& predictions) const override {

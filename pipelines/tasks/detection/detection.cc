@@ -9,6 +9,7 @@
 #include "pipelines/tasks/detection/dataset/detection_info.h"
 #include "pipelines/tasks/detection/demo_images.h"
 #include "pipelines/tasks/detection/detection_metric_settings.h"
+#include "pipelines/tasks/detection/golden_image.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/scores/evaluate_images.h"
@@ -226,6 +227,11 @@ class DetectionRow : public Task {
     DetectionPrediction o = options.task.of<DetectionPrediction>();
     o.formats = formats_;
     return predict_detections(options, o, std::move(run), context);
+  }
+
+  void golden_input(const TrainedRun&, const fs::path& folder) const override { write_golden_image(folder); }
+  AnswerDifference answer_difference(const fs::path& reference, const fs::path& found, DType) const override {
+    return detections_difference(reference, found);
   }
 
   bool predicted(const fs::path& predictions) const override { return predictions.extension() == ".json"; }

@@ -19,6 +19,7 @@
 #include "pipelines/tasks/segmentation/dataset_settings.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
+#include "pipelines/tasks/segmentation/golden_volumes.h"
 #include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 #include "pipelines/tasks/segmentation/prediction_sheet.h"
@@ -224,6 +225,12 @@ class Segmentation : public Task {
     const auto& reading = options.task.of<VolumeReading>();
     o.formats = formats_within(with_irregular(o.formats, reading.irregular), reading.limits, context.budget_bytes());
     return predict_volumes(o, std::move(run), context);
+  }
+
+  void golden_input(const TrainedRun& run, const fs::path& folder) const override { write_golden_volumes(run, folder); }
+  std::string answer_hash(const fs::path& file) const override { return label_map_hash(file); }
+  AnswerDifference answer_difference(const fs::path& reference, const fs::path& found, DType precision) const override {
+    return label_map_difference(reference, found, precision);
   }
 
   bool predicted(const fs::path& predictions) const override {

@@ -65,6 +65,7 @@ TEST_F(SchemaCli, TheDocumentOfEachCommandObeysIt) {
       "plan" + small,
       "train " + work() + " -o " + (folder / "run") + kModel + kTraining,
       "status " + run(),
+      "attest " + (folder / "run") + " --make",
       "predict " + run() + " " + data() + "/imagesTr -o " + (folder / "maps"),
       "evaluate " + (folder / "maps") + " " + data() + "/labelsTr",
       "evaluate " + run() + " " + work(),

@@ -1,7 +1,7 @@
 // verify, bench and explain as their callers see them: the contents of the JSON, and that a fault is found.
 #include <nlohmann/json.hpp>
 
-#include "apps/exit_code.h"
+#include "apps/terminal/exit_code.h"
 #include "pipelines/commands/run_bench.h"
 #include "pipelines/commands/run_explain.h"
 #include "pipelines/commands/run_verify.h"

@@ -4,28 +4,16 @@
 #include <atomic>
 
 #include "io/files/output_folder.h"
-#include "io/video/video_writer.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/phantoms/motion_phantom.h"
 #include "pipelines/phantoms/phantom.h"
+#include "pipelines/tasks/classification/demo/grey_video.h"
 #include "pipelines/tasks/first_training.h"
 
 namespace voxshard {
 namespace {
 
 constexpr int kFrames = 32;
-
-void write_grey(const std::filesystem::path& path, const Tensor& frames) {
-  const std::int64_t height = frames.shape()[1], width = frames.shape()[2];
-  VideoWriter out(path, {.width = width, .height = height});
-  Tensor rgb(DType::kU8, {height, width, 3});
-  for (std::int64_t t = 0; t < frames.shape()[0]; ++t) {
-    const auto* grey = frames.as<std::uint8_t>() + t * height * width;
-    for (std::int64_t i = 0; i < rgb.count(); ++i) rgb.as<std::uint8_t>()[i] = grey[i / 3];
-    out.write(rgb, t);
-  }
-  out.close();
-}
 
 }  // namespace
 
@@ -51,7 +39,7 @@ DemoReport demo_motions(const DemoOptions& options, int magnify, Progress& progr
                                                   kMotionNames.at(static_cast<std::size_t>(phantom.label)) + "/" + id +
                                                   ".mp4";
     folder.begin(id, {path});
-    write_grey(options.folder / path, phantom.frames);
+    write_grey_video(options.folder / path, phantom.frames);
     folder.commit(id, "");
     progress.update("clips", ++done, total, path);
   });

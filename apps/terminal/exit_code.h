@@ -1,5 +1,5 @@
 // Exit codes: the one table that turns an error into a number that scripts can rely on. `voxshard help exit-codes`
-// prints it, with the codes of signals (terminal/stop_signals.h); apps/README.md holds a copy of that output.
+// prints it, with the codes of signals (stop_signals.h); apps/README.md holds a copy of that output.
 #pragma once
 
 #include "libcore/base/codes.h"
