@@ -50,11 +50,7 @@ class VolumePrediction : public Prediction {
         predictor_(batch, reading_.probabilities),
         plan_(predictor_.first().plan),
         sides_(predictor_.first().sides),
-        outputs_({.asked = written_outputs(reading_.write),
-                  .terms = reading_.terms,
-                  .classes = plan_.class_names,
-                  .hounsfield = is_ct_channel(plan_.channels.front())},
-                 batch),
+        outputs_(output_choice(reading_, plan_.class_names, is_ct_channel(plan_.channels.front())), batch),
         made_with_(outputs_.settings_hash(run_hash_)),
         flags_(predictor_.first().quality, plan_.class_names,
                {.folder = o_.output, .keeps = folder.made_with(made_with_), .refers = reading_.refer}, batch.progress) {
@@ -98,7 +94,7 @@ class VolumePrediction : public Prediction {
         if (const VolumeInfo info = read_volume_info(image, o_.formats); !info.readable)
           return b_.fail(i, info.problem_code, without_paths(info.problem, item)), std::nullopt;
       const bool kept =
-          folder_.made_with(made_with_) && folder_.holds(item.id, made_hash(b_, item, turn, file_hashes(item)));
+          folder_.made_with(made_with_) && folder_.holds(item.id, outputs_.data_hash(item, turn, file_hashes(item)));
       return PlannedInput{
           .id = item.id, .extents = turn.extents, .bytes = predictor_.plan_that_fits(item).total(), .kept = kept};
     });
@@ -107,6 +103,7 @@ class VolumePrediction : public Prediction {
   PartTime earlier_time() const override { return folder_.took(made_with_); }
 
   void begin() override {
+    outputs_.begin();
     const std::vector<std::string> ids = names();
     folder_.start({.options = made_with_, .parts = {ids.begin(), ids.end()}, .resume = true, .protect = true});
     write_averaged();
@@ -128,14 +125,16 @@ class VolumePrediction : public Prediction {
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
     const ProcessPlan plan = predictor_.plan_that_fits(item);
     const std::vector<std::string> hashes = file_hashes(item);
-    const std::string data = made_hash(b_, item, turn, hashes);
-    if (folder_.holds(id, data)) return outputs_.keep(item), done(i, file, 0, true);
+    const std::string data = outputs_.data_hash(item, turn, hashes);
+    const ObjectKeys keys = object_keys(run_hash_, hashes);
+    if (folder_.holds(id, data)) return outputs_.keep(item), outputs_.send(item, keys), done(i, file, 0, true);
     b_.takes(plan);
     PredictedVolume found = predictor_.predicted(item);
     const Stopwatch writing;
-    write_predicted(item, std::move(found), file, object_key(run_hash_, hashes));
+    write_predicted(item, std::move(found), file, keys);
     predictor_.times.writing += writing.seconds();
     folder_.commit(id, data, {.seconds = watch.seconds(), .elements = element_count(turn.extents)});
+    outputs_.send(item, keys);
     done(i, file, watch.seconds());
   }
 
@@ -230,14 +229,14 @@ class VolumePrediction : public Prediction {
 
   /// Writes the label map on the grid of the files, what is written beside it, and the probabilities of its voxels.
   /// Each volume is released when the next one is made: the memory plan counts on that.
-  void write_predicted(const Case& item, PredictedVolume found, const fs::path& file, const std::string& key) {
+  void write_predicted(const Case& item, PredictedVolume found, const fs::path& file, const ObjectKeys& keys) {
     const fs::path probabilities = named_file(o_.output, item.id, ".npz");
     {
       Volume labels{found.grid, std::move(found.labels)};
       split_sides(sides_, labels);
       const Volume restored =
           parts_of(restore_label(std::move(labels), found.original, plan_, found.crop), item, found);
-      const CaseOutputs::Opened opened = outputs_.open(item, restored, key, found.sums.bytes());
+      const CaseOutputs::Opened opened = outputs_.open(item, restored, keys, found.sums.bytes());
       std::set<std::string> files = opened.files;
       files.insert(file.filename().string());
       if (reading_.probabilities) files.insert(probabilities.filename().string());
@@ -292,6 +291,7 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, con
                     "give a folder");
   const auto reading = options.task.of<VolumeReading>();
   require_watchable(reading, options);
+  require_outbox_apart(reading, options);
   if (reading.watch) context.require_one_process("{watch}");
   std::optional<OutputFolder> folder;
   require_averageable(run);

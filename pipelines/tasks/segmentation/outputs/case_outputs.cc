@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/datasets/hidden_paths.h"
+#include "io/dicom_out/filled_uids.h"
 #include "io/dicom_out/measurement_report.h"
 #include "io/dicom_out/segmentation_object.h"
 #include "io/dicom_out/structure_set.h"
@@ -61,6 +62,20 @@ std::int64_t contour_bytes(const Tensor& labels, std::int64_t frames) {
 
 }  // namespace
 
+OutputChoice output_choice(const VolumeReading& reading, std::vector<std::string> classes, bool hounsfield) {
+  OutputChoice choice{.asked = written_outputs(reading.write),
+                      .terms = reading.terms,
+                      .classes = std::move(classes),
+                      .hounsfield = hounsfield,
+                      .outbox = reading.outbox,
+                      .fill_uids = reading.fill_uids};
+  const char* alone = !choice.outbox.empty() ? "{outbox}" : choice.fill_uids ? "{fill-uids}" : nullptr;
+  if (alone != nullptr && !choice.asked.any_dicom())
+    throw Error(ErrorKind::kUsage, std::string("[predict] ") + alone +
+                                       " is about DICOM objects; {write} them: dicom-seg, sr or rt-struct");
+  return choice;
+}
+
 CaseOutputs::CaseOutputs(OutputChoice choice, PredictionBatch& batch) : choice_(std::move(choice)), b_(batch) {
   if (!choice_.terms.empty()) own_ = SegmentTerms::with_file(choice_.terms);
   if (!choice_.asked.any_dicom()) return;
@@ -73,12 +88,26 @@ CaseOutputs::CaseOutputs(OutputChoice choice, PredictionBatch& batch) : choice_(
                      terms().generic().type.meaning);
 }
 
+void CaseOutputs::begin() {
+  if (!choice_.outbox.empty()) sending_.emplace(choice_.outbox, choice_.fill_uids);
+}
+
+std::string CaseOutputs::data_hash(const Case& item, const PredictionTurn& turn,
+                                   const std::vector<std::string>& hashes) const {
+  const std::string made = made_hash(b_, item, turn, hashes);
+  return choice_.fill_uids && lacks_uids(item, b_.options.formats.limits) ? content_hash(made + " filled") : made;
+}
+
 std::string CaseOutputs::settings_hash(const std::string& run) const {
   if (!choice_.asked.any()) return run;
   std::string words = run;
   for (const WrittenKind& kind : kKinds)
     if (choice_.asked.*kind.asked) words += " " + std::string(kind.word);
   return content_hash(words + (choice_.asked.any_dicom() ? " " + terms().hash() : ""));
+}
+
+std::string CaseOutputs::key_of_objects(const ObjectKeys& keys) const {
+  return content_hash(keys.object + " " + terms().hash());
 }
 
 fs::path CaseOutputs::file(const Case& item, const char* ending) const {
@@ -101,9 +130,9 @@ void CaseOutputs::attempt(const Case& item, std::string_view output, const std::
   }
 }
 
-CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, const std::string& key,
+CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, const ObjectKeys& keys,
                                       std::int64_t beside_bytes) {
-  Opened opened{.possible = choice_.asked, .key = content_hash(key + " " + terms().hash())};
+  Opened opened{.possible = choice_.asked, .key = key_of_objects(keys)};
   if (!choice_.asked.any()) return opened;
   std::string reason, code = "W_OUTPUT";
   if (choice_.asked.any_dicom()) {
@@ -113,6 +142,8 @@ CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, co
         reason = "the image is no DICOM series";
       } else {
         opened.source = read_source_series(opened.from->series);
+        if (choice_.fill_uids && fill_uids(*opened.source, keys.input))
+          b_.progress.log("case " + shown_name(item.id) + ": its files lack UIDs, which are made of a hash of them");
         reason = unfit_reason(*opened.source, labels.geometry);
         if (reason.empty() && !has_label(labels.voxels)) reason = "no voxel has a class";
       }
@@ -191,6 +222,24 @@ void CaseOutputs::keep(const Case& item) {
   for (const WrittenKind& kind : kKinds)
     if (std::error_code unseen; choice_.asked.*kind.asked && !fs::exists(file(item, kind.ending), unseen))
       refuse(item, kind.word, "W_OUTPUT", "an earlier call kept the label map alone, and said why");
+}
+
+void CaseOutputs::send(const Case& item, const ObjectKeys& keys) {
+  if (!sending_) return;
+  CaseObjects made{.item = item, .input = keys.input};
+  std::string text = key_of_objects(keys);
+  for (const WrittenKind& kind : kKinds) {
+    if (!kind.dicom || !(choice_.asked.*kind.asked)) continue;
+    text += " " + std::string(kind.word);  // an item that was sent without the report is not one with it
+    if (std::error_code unseen; fs::exists(file(item, kind.ending), unseen))
+      made.files.push_back(file(item, kind.ending));
+  }
+  made.key = content_hash(text);
+  const std::optional<HeldReason> held = sending_->send(made, b_.options.formats.limits);
+  if (!held) return;
+  b_.progress.warn("case " + shown_name(item.id) + ": " + held->code + " not sent: " + held->reason);
+  b_.report.damaged = true;
+  b_.report.found[kHeldCases].push_back({{"case", item.id}, {"code", held->code}, {"reason", held->reason}});
 }
 
 void CaseOutputs::finish() {
