@@ -6,7 +6,7 @@
 An item is a folder of DICOM objects in OUTBOX, which predict places there whole. It moves to OUTBOX/sent once the PACS has stored
 every object of it: dcmsend also exits with 0 where the PACS refused one, so its report is read. What fails stays and is tried
 again, after waits that grow to ten minutes. Killed at any moment it sends at most the same object, with the same UID, again. Lines
-on standard output hold names of items and codes, nothing of a header. Needs Python 3.11, which has tomllib, and no other package.
+on standard error hold names of items and codes, nothing of a header. Needs Python 3.11, which has tomllib, and no other package.
 """
 import argparse
 import fcntl
@@ -30,7 +30,7 @@ STORED = re.compile(r"^DIMSE Status\s*: 0x(?:0000|b[0-9a-f]{3})\b", re.MULTILINE
 
 
 def say(text):
-    print(text, flush=True)
+    print(text, file=sys.stderr, flush=True)
 
 
 def read_rules(path):
@@ -159,7 +159,7 @@ class Sender:
             code = self.work_on(item)
             if code:
                 left += 1
-                wait = min(MOST_WAIT_S, 2 * wait if wait else max(1, self.every))
+                wait = min(MOST_WAIT_S, 2 * wait if wait else self.every)
                 self.waits[item.name] = (wait, time.monotonic() + wait)
                 say(f"{item.name}: not sent: {code}; again in {wait:g} s")
             else:

@@ -5,7 +5,7 @@
 
 #include "io/dicom_out/filled_uids.h"
 #include "io/dicom_out/patient_identity.h"
-#include "io/files/output_folder.h"
+#include "io/files/file_name.h"
 #include "io/volume/archive.h"
 
 namespace voxshard {
@@ -37,10 +37,12 @@ std::optional<HeldReason> identity_reason(const std::vector<fs::path>& files, co
 }  // namespace
 
 void require_outbox_apart(const VolumeReading& reading, const PredictOptions& options) {
-  if (reading.outbox.empty()) return;
-  require_outside(reading.outbox, {options.input, options.output, reading.done}, "{outbox}");
-  require_outside(options.output, {reading.outbox}, "{output}");
-  if (!reading.done.empty()) require_outside(reading.done, {reading.outbox}, "{done}");
+  const fs::path& outbox = reading.outbox;
+  if (outbox.empty()) return;
+  for (const fs::path& other : {options.input, options.output, reading.done})
+    if (!other.empty() && (lies_in(outbox, other) || lies_in(other, outbox)))
+      throw Error(ErrorKind::kUsage, "[predict] {outbox} " + outbox.string() + " and " + other.string() +
+                                         " lie one in the other; choose a place of its own");
 }
 
 bool lacks_uids(const Case& item, const VolumeLimits& limits) {
