@@ -19,7 +19,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import tomllib
 
@@ -97,6 +96,8 @@ class Sender:
         except OSError:
             print("loop.py: another sender is at work in this outbox", file=sys.stderr)
             sys.exit(6)
+        for left in outbox.glob(".report.*"):
+            left.unlink(missing_ok=True)
 
     def items(self):
         return sorted(path for path in self.outbox.iterdir() if path.is_dir() and not path.is_symlink()
@@ -104,16 +105,18 @@ class Sender:
 
     def send(self, files):
         """Returns the code of what went wrong; empty when the PACS has stored all files."""
-        with tempfile.TemporaryDirectory(prefix="voxshard_send_") as folder:
-            report = pathlib.Path(folder) / "report.txt"
-            words = ["dcmsend", "--quiet", "+crf", str(report), "-aet", self.own["aetitle"], "-aec", self.peer["aetitle"],
-                     "-to", "15", "-ta", "30", "-td", "120", self.peer["host"], str(self.peer["port"])]
-            done = subprocess.run(words + [str(file.absolute()) for file in files], stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-            if done.returncode != 0:
-                return f"dcmsend {done.returncode}"
-            stored = len(STORED.findall(report.read_text(errors="replace"))) if report.exists() else 0
-            return "" if stored == len(files) else f"stored {stored} of {len(files)}"
+        report = self.outbox / f".report.{os.getpid()}"  # of this process: dcmsend of a killed one may still write its own
+        words = ["dcmsend", "--quiet", "+crf", str(report.absolute()), "-aet", self.own["aetitle"],
+                 "-aec", self.peer["aetitle"], "-to", "15", "-ta", "30", "-td", "120", self.peer["host"],
+                 str(self.peer["port"])]
+        report.unlink(missing_ok=True)
+        done = subprocess.run(words + [str(file.absolute()) for file in files], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        if done.returncode != 0:
+            return f"dcmsend {done.returncode}"
+        stored = len(STORED.findall(report.read_text(errors="replace"))) if report.exists() else 0
+        report.unlink(missing_ok=True)
+        return "" if stored == len(files) else f"stored {stored} of {len(files)}"
 
     def finish(self, item, files):
         """Writes the receipt, which says that the item is stored even if the move that follows is cut short."""

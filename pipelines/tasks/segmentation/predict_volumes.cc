@@ -50,7 +50,13 @@ class VolumePrediction : public Prediction {
         predictor_(batch, reading_.probabilities),
         plan_(predictor_.first().plan),
         sides_(predictor_.first().sides),
-        outputs_(output_choice(reading_, plan_.class_names, is_ct_channel(plan_.channels.front())), batch),
+        outputs_({.asked = written_outputs(reading_.write),
+                  .terms = reading_.terms,
+                  .classes = plan_.class_names,
+                  .hounsfield = is_ct_channel(plan_.channels.front()),
+                  .outbox = reading_.outbox,
+                  .fill_uids = reading_.fill_uids},
+                 batch),
         made_with_(outputs_.settings_hash(run_hash_)),
         flags_(predictor_.first().quality, plan_.class_names,
                {.folder = o_.output, .keeps = folder.made_with(made_with_), .refers = reading_.refer}, batch.progress) {
@@ -291,7 +297,7 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, con
                     "give a folder");
   const auto reading = options.task.of<VolumeReading>();
   require_watchable(reading, options);
-  require_outbox_apart(reading, options);
+  require_outbox_apart(reading.outbox, {options.input, options.output, reading.done});
   if (reading.watch) context.require_one_process("{watch}");
   std::optional<OutputFolder> folder;
   require_averageable(run);

@@ -62,21 +62,11 @@ std::int64_t contour_bytes(const Tensor& labels, std::int64_t frames) {
 
 }  // namespace
 
-OutputChoice output_choice(const VolumeReading& reading, std::vector<std::string> classes, bool hounsfield) {
-  OutputChoice choice{.asked = written_outputs(reading.write),
-                      .terms = reading.terms,
-                      .classes = std::move(classes),
-                      .hounsfield = hounsfield,
-                      .outbox = reading.outbox,
-                      .fill_uids = reading.fill_uids};
-  const char* alone = !choice.outbox.empty() ? "{outbox}" : choice.fill_uids ? "{fill-uids}" : nullptr;
-  if (alone != nullptr && !choice.asked.any_dicom())
+CaseOutputs::CaseOutputs(OutputChoice choice, PredictionBatch& batch) : choice_(std::move(choice)), b_(batch) {
+  const char* alone = !choice_.outbox.empty() ? "{outbox}" : choice_.fill_uids ? "{fill-uids}" : nullptr;
+  if (alone != nullptr && !choice_.asked.any_dicom())
     throw Error(ErrorKind::kUsage, std::string("[predict] ") + alone +
                                        " is about DICOM objects; {write} them: dicom-seg, sr or rt-struct");
-  return choice;
-}
-
-CaseOutputs::CaseOutputs(OutputChoice choice, PredictionBatch& batch) : choice_(std::move(choice)), b_(batch) {
   if (!choice_.terms.empty()) own_ = SegmentTerms::with_file(choice_.terms);
   if (!choice_.asked.any_dicom()) return;
   std::vector<std::string> without;

@@ -25,7 +25,6 @@
 #include "pipelines/tasks/segmentation/outputs/case_sending.h"
 #include "pipelines/tasks/segmentation/outputs/made_hash.h"
 #include "pipelines/tasks/segmentation/outputs/written_outputs.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
 
 namespace voxshard {
 
@@ -42,13 +41,11 @@ struct OutputChoice {
   std::filesystem::path outbox = {};      // where objects are placed to be sent; empty: nowhere
   bool fill_uids = false;                 // empty UIDs of a series are filled
 };
-/// Returns what the settings of predict ask for. Errors: kUsage for words of {write} that are none, and for {outbox} or
-/// {fill-uids} without a DICOM output.
-OutputChoice output_choice(const VolumeReading& reading, std::vector<std::string> classes, bool hounsfield);
 
 class CaseOutputs {
  public:
-  /// Reads the terms, and says which classes have none. Errors: kConfig for a malformed file of terms.
+  /// Reads the terms, and says which classes have none. Errors: kConfig for a malformed file of terms; kUsage for an
+  /// outbox, or UIDs that are filled, without a DICOM output.
   CaseOutputs(OutputChoice choice, PredictionBatch& batch);
 
   /// Returns the hash of a run and its settings together with what decides the outputs beside the label map; the same

@@ -36,10 +36,9 @@ std::optional<HeldReason> identity_reason(const std::vector<fs::path>& files, co
 
 }  // namespace
 
-void require_outbox_apart(const VolumeReading& reading, const PredictOptions& options) {
-  const fs::path& outbox = reading.outbox;
+void require_outbox_apart(const fs::path& outbox, const std::vector<fs::path>& others) {
   if (outbox.empty()) return;
-  for (const fs::path& other : {options.input, options.output, reading.done})
+  for (const fs::path& other : others)
     if (!other.empty() && (lies_in(outbox, other) || lies_in(other, outbox)))
       throw Error(ErrorKind::kUsage, "[predict] {outbox} " + outbox.string() + " and " + other.string() +
                                          " lie one in the other; choose a place of its own");

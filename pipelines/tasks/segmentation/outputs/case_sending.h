@@ -15,12 +15,12 @@
 
 #include "io/datasets/dataset.h"
 #include "io/dicom_out/outbox.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "io/volume/volume.h"
 
 namespace voxshard {
 
-/// Checks that the outbox lies apart from the inputs, the output and the folder of finished inputs. Errors: kUsage.
-void require_outbox_apart(const VolumeReading& reading, const PredictOptions& options);
+/// Checks that an outbox, if there is one, lies apart from other folders; empty ones do not count. Errors: kUsage.
+void require_outbox_apart(const std::filesystem::path& outbox, const std::vector<std::filesystem::path>& others);
 
 /// True for a case of a DICOM series whose UIDs are not all there. Errors: kInput.
 bool lacks_uids(const Case& item, const VolumeLimits& limits);
