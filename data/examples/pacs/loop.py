@@ -43,13 +43,15 @@ def read_rules(path):
         values = rules.get(table)
         if not isinstance(values, dict):
             refuse(f"the rules lack [{table}]")
+        if table == "receive":
+            rules[table] = values = {"aetitle": "VOXSHARD", "port": 11112, "keep_days": 0} | values
         if not re.fullmatch(r"[!-\[\]-~](?:[ -\[\]-~]{0,14}[!-\[\]-~])?", str(values.get("aetitle"))):
             refuse(f"[{table}] aetitle is no title: 1 to 16 printable characters without a backslash")
         if type(values.get("port")) is not int or not 0 < values["port"] < 65536:
             refuse(f"[{table}] port is no port")
     if not re.fullmatch(r"[A-Za-z0-9:][A-Za-z0-9.:-]*", str(rules["send"].get("host"))):
         refuse("[send] host is no name or address")
-    keep_days = rules["receive"].get("keep_days")
+    keep_days = rules["receive"]["keep_days"]
     if type(keep_days) not in (int, float) or not keep_days >= 0:
         refuse("[receive] keep_days is no number of days")
     return rules
@@ -170,8 +172,8 @@ class Sender:
         return left
 
     def forget_old(self):
-        """Removes the objects of items that were sent keep_days ago; their receipts stay, so that nothing is sent twice."""
-        if self.cleaned is not None and time.monotonic() < self.cleaned + CLEANING_S:
+        """Removes the objects of items that were sent keep_days ago, 0: never; their receipts stay, so that nothing is sent twice."""
+        if not self.own["keep_days"] or self.cleaned is not None and time.monotonic() < self.cleaned + CLEANING_S:
             return
         self.cleaned = time.monotonic()
         for receipt in sorted(self.sent.glob("*/receipt.json")):
