@@ -44,7 +44,7 @@ def proof(name, holds, about=""):
 def study_of(loop, number, cosines=([1, 0, 0], [0, 1, 0]), shape=None, broken=False, empty=False):
     """Writes a study as files and returns it; numbers tell studies apart."""
     study = scene.Study(loop.folder / f"study_{number}", f"1.2.826.0.1.{number}", f"P-{number}")
-    study.write(scene.cut(loop.volume + number % 7, shape), loop.spacing, cosines, broken=broken, empty=empty)
+    study.write(scene.cut(loop.volume + number % 7, shape or loop.uneven), loop.spacing, cosines, broken=broken, empty=empty)
     return study
 
 
@@ -143,6 +143,16 @@ def a_full_disk(loop):
         loop.start_watcher(outbox=loop.folder / "small" / "outbox")
         placed = loop.wait(lambda: list((loop.folder / "small" / "outbox").glob("[!.]*/*.seg.dcm")), 120)
         proof("with space again what was predicted is placed: nothing is lost", placed)
+        loop.stop_watcher()
+        items = len(list((loop.folder / "small" / "outbox").glob("[!.]*/*.seg.dcm")))
+        small.remount("ro")
+        study_of(loop, 61).send_to(loop.scp_port, "VOXSHARD")
+        code = loop.watcher_exit(outbox=loop.folder / "small" / "outbox")
+        proof("a read-only outbox is refused", code == 6, f"exit {code}")
+        small.remount("rw")
+        loop.start_watcher(outbox=loop.folder / "small" / "outbox")
+        placed = loop.wait(lambda: len(list((loop.folder / "small" / "outbox").glob("[!.]*/*.seg.dcm"))) > items, 120)
+        proof("once it can be written the study is there", placed)
         loop.stop_watcher()
         small.close()
     locked = loop.folder / "outbox" / "locked.txt"

@@ -33,7 +33,8 @@ def free_port():
 
 
 def cut(volume, shape):
-    return volume[tuple(slice(0, size) for size in shape)]
+    """Returns the middle of a volume."""
+    return volume[tuple(slice((whole - size) // 2, (whole - size) // 2 + size) for whole, size in zip(volume.shape, shape))]
 
 
 class Study:
@@ -157,6 +158,10 @@ class SmallDisk:
 
     def clear(self):
         self.filler.unlink()
+
+    def remount(self, how):
+        """how: "ro", nobody may write on it, or "rw"."""
+        subprocess.run(["mount", "-o", f"remount,{how}", str(self.folder)], check=True)
 
     def close(self):
         if self.mounted:
@@ -321,11 +326,11 @@ port = {self.orthanc.dicom_port}
         folder = self.folder / "fetched" / study.number
         folder.mkdir()
         slices = [self.orthanc.fetch(one, folder / f"{one}.dcm") for one in self.orthanc.objects(study, "CT")]
-        (seg_id,), report_ids = self.orthanc.objects(study, "SEG"), self.orthanc.objects(study, "SR")
-        seg = self.orthanc.fetch(seg_id, folder / "seg.dcm")
-        if len(report_ids) != 1:
-            return f"{len(report_ids)} reports"
-        report = self.orthanc.fetch(report_ids[0], folder / "sr.dcm")
+        segmentations, reports = self.orthanc.objects(study, "SEG"), self.orthanc.objects(study, "SR")
+        if len(segmentations) != 1 or len(reports) != 1:
+            return f"{len(segmentations)} segmentations and {len(reports)} reports"
+        seg = self.orthanc.fetch(segmentations[0], folder / "seg.dcm")
+        report = self.orthanc.fetch(reports[0], folder / "sr.dcm")
         if any(one.PatientID != study.patient or one.StudyInstanceUID != study.uid for one in (seg, report)):
             return "another patient or study"
         case = self.case_of(seg.SOPInstanceUID)
