@@ -175,7 +175,8 @@ def memory_is_flat(loop, count):
     all_there = loop.wait(lambda: loop.predicted() >= count, 60 + 10 * count)
     late = loop.watcher_rss_mib()
     proof(f"{count} studies through one watcher", all_there, f"{loop.predicted()} predicted")
-    proof("its memory is flat", early is not None and late - early <= 16, f"{early} MiB after 20, {late} MiB after {count}")
+    proof("its memory is flat", early is not None and late - early <= 16,
+          f"{early} MiB after 20, {late} MiB after {count}")
     starts = loop.starts_in_log()
     proof("the model is loaded once: one process has worked through all", starts == 1 and loop.watcher_runs(),
           f"{starts} starts in its log")
