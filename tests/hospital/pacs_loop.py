@@ -22,6 +22,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 try:
     import pacs_scene as scene
+    from pacs_processes import Loop
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
@@ -137,7 +138,8 @@ def a_full_disk(loop):
         study.send_to(loop.scp_port, "VOXSHARD")
         loop.start_watcher(outbox=loop.folder / "small" / "outbox")
         said = loop.wait(lambda: not loop.watcher_runs(), 120)
-        proof("a full disk ends the watcher, which says so", said and "cannot write" in loop.watcher_log()[before:], loop.last_line())
+        proof("a full disk ends the watcher, which says so", said and "cannot write" in loop.watcher_log()[before:],
+              loop.last_line())
         small.clear()
         loop.stop_watcher()
         loop.start_watcher(outbox=loop.folder / "small" / "outbox")
@@ -197,7 +199,7 @@ def main():
         sys.exit(77)
     print(f"seed {given.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="voxshard_pacs_") as top:
-        loop = scene.Loop(pathlib.Path(top), os.path.abspath(given.voxshard))
+        loop = Loop(pathlib.Path(top), os.path.abspath(given.voxshard))
         try:
             loop.start()
             if given.studies:
