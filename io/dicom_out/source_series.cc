@@ -92,6 +92,16 @@ SourceSeries read_source_series(DicomSeries series) {
   return source;
 }
 
+std::string lacking_uids(const SourceSeries& source) {
+  const DicomHeader& h = source.series.common;
+  if (h.study.empty() || h.series.empty()) return "the series has no UID of its study or of its own";
+  if (h.frame_of_reference.empty()) return "the series has no UID of its frame of reference";
+  const auto is_named = [](const SourceInstance& one) { return !one.sop_class.empty() && !one.uid.empty(); };
+  if (!std::all_of(source.instances.begin(), source.instances.end(), is_named))
+    return "files of the series have no SOP class or no UID";
+  return {};
+}
+
 std::string unfit_reason(const SourceSeries& source, const Geometry& labels) {
   const DicomSeries& series = source.series;
   if (!series.problem.empty())
@@ -100,13 +110,7 @@ std::string unfit_reason(const SourceSeries& source, const Geometry& labels) {
   const DicomGrid& g = series.grid;
   if (!same_geometry(labels, {.size = g.size, .origin = g.origin, .spacing = g.spacing, .direction = g.direction}))
     return "the label map does not lie on the slices of the series";
-  const DicomHeader& h = series.common;
-  if (h.study.empty() || h.series.empty()) return "the series has no UID of its study or of its own";
-  if (h.frame_of_reference.empty()) return "the series has no UID of its frame of reference";
-  const auto is_named = [](const SourceInstance& one) { return !one.sop_class.empty() && !one.uid.empty(); };
-  if (!std::all_of(source.instances.begin(), source.instances.end(), is_named))
-    return "files of the series have no SOP class or no UID";
-  return {};
+  return lacking_uids(source);
 }
 
 std::vector<ClassExtent> class_extents(const std::int32_t* slice, std::int64_t rows, std::int64_t columns,

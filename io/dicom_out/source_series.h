@@ -38,9 +38,12 @@ struct SourceSeries {
 /// files. Errors: kInput for a file that cannot be opened any more.
 SourceSeries read_source_series(DicomSeries series);
 
+/// Returns which UIDs are empty that objects refer to: those of the study, the series, its frame of reference and its
+/// files; empty: none.
+std::string lacking_uids(const SourceSeries& source);
+
 /// Returns why no object can be made on the slices of a series for labels on that grid; empty: it can. The labels must
-/// lie on the slices voxel for voxel: those of a series that was resampled do not. UIDs of the study, the series, its
-/// files and its frame of reference must be there.
+/// lie on the slices voxel for voxel: those of a series that was resampled do not. No UID may lack (lacking_uids).
 std::string unfit_reason(const SourceSeries& source, const Geometry& labels);
 
 /// A label map on the slices of a series.

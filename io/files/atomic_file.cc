@@ -106,7 +106,9 @@ void commit_file(const fs::path& temporary, const fs::path& path) {
     discard_file(temporary);
     throw output_error(path, what, action);
   };
-  if (const int error = sync(temporary, O_RDONLY); error != 0)
+  std::error_code unseen;
+  const bool folder_itself = fs::is_directory(temporary, unseen);
+  if (const int error = sync(temporary, O_RDONLY); error != 0 && !(folder_itself && has_no_folder_sync(error)))
     give_up(std::string("it cannot be synced to the disk: ") + std::strerror(error), kCheckDisk);
   std::error_code error;
   fs::rename(temporary, path, error);

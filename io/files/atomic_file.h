@@ -30,8 +30,9 @@ TemporaryFile make_temporary_file(const std::filesystem::path& path, bool only_o
 /// removed.
 ///   example: ".tmp.node1-1234-0123456789abcdef.image.nii"
 bool is_temporary(const std::filesystem::path& path);
-/// Syncs `temporary`, renames it onto `path` and syncs the folder. Errors: kOutput, also when the disk refuses to sync;
-/// the temporary file is then removed, and `path` is as it was (whole and new when only the folder was not synced).
+/// Syncs `temporary`, a file or a folder of synced files, renames it onto `path` and syncs the folder of that. Errors:
+/// kOutput, also when the disk refuses to sync; the temporary file is then removed, and `path` is as it was (whole and
+/// new when only the folder was not synced).
 void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
 
 /// Removes a temporary file that will not be committed.

@@ -37,6 +37,7 @@ inline constexpr CodeRow kCodes[] = {
     {"E_FRAME", "structures in another frame of reference than the image"},
     {"E_GAP", "a DICOM series that lacks slices; the text says how many and where"},
     {"E_GEOMETRY", "a label that lies elsewhere than its image, or axes that are no right angles"},
+    {"E_IDENTITY", "results whose patient, study or frame of reference is not that of all their images: not sent"},
     {"E_IMAGE", "a box of a picture that is not listed"},
     {"E_IRREGULAR", "slices of a DICOM series at irregular distances"},
     {"E_LABELS", "a label outside of the classes"},
@@ -60,6 +61,7 @@ inline constexpr CodeRow kCodes[] = {
     {"E_SYNTAX", "a row or a value that cannot be parsed"},
     {"E_TILT", "a DICOM series with a tilted gantry; the text has the angle"},
     {"E_TIME", "a video without timestamps, or an interval that ends before it begins"},
+    {"E_UIDS", "results on a DICOM series with empty UIDs: not sent, unless {fill-uids} fills them"},
     // Commands: the error ends the whole command.
     {"E_CHECKPOINT", "a checkpoint of another model or run, or of data that have changed; or no whole one is left"},
     {"E_CONFIG", "a configuration, model, size or partition that is invalid"},

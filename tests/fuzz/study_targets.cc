@@ -6,7 +6,9 @@
 #include "io/datasets/case_label.h"
 #include "io/datasets/study_tree.h"
 #include "io/dicom/structures.h"
+#include "io/dicom_out/filled_uids.h"
 #include "io/dicom_out/measurement_report.h"
+#include "io/dicom_out/patient_identity.h"
 #include "io/dicom_out/segmentation_object.h"
 #include "io/dicom_out/structure_set.h"
 #include "io/files/channel_address.h"
@@ -61,7 +63,8 @@ void studies(std::string_view bytes) {
   }
 }
 
-/// Makes the objects that `predict` writes of each series of a folder, and lists the structures in them.
+/// Makes the objects that `predict` writes of each series of a folder, lists the structures in them and asks whose they
+/// are.
 void objects(std::string_view bytes) {
   constexpr std::int64_t kMostLabelled = 4096;
   const fs::path folder = write_folder(bytes), out = scratch_file("objects/none", "").parent_path();
@@ -70,7 +73,8 @@ void objects(std::string_view bytes) {
     const DicomGrid& g = series.grid;
     const Geometry grid{.size = g.size, .origin = g.origin, .spacing = g.spacing, .direction = g.direction};
     if (!series.problem.empty() || voxels_of(grid) > kMostLabelled) continue;
-    const SourceSeries source = read_source_series(series);
+    SourceSeries source = read_source_series(series);
+    if (!lacking_uids(source).empty()) fill_uids(source, "input");
     if (!unfit_reason(source, grid).empty()) continue;
     Tensor voxels(DType::kI32, grid.shape());
     voxels.as<std::int32_t>()[0] = 2, voxels.as<std::int32_t>()[voxels.count() - 1] = 1;
@@ -81,6 +85,10 @@ void objects(std::string_view bytes) {
     ensure(read_structure_file(out / "a.rtstruct.dcm").structures.size() == 2, "each class is a region");
     write_measurement_report(out / "a.sr.dcm", labels, SegmentTerms::builtin(),
                              {{}, {.volume_ml = 1}, {.volume_ml = 2}});
+    PatientIdentity whose = series_identity(series).value_or(PatientIdentity{});
+    whose.study = source.series.common.study + "0";
+    for (const char* name : {"a.seg.dcm", "a.rtstruct.dcm", "a.sr.dcm"})
+      ensure(!is_of(out / name, whose), "an object of another study is not taken for one of this");
   }
 }
 

@@ -3,7 +3,7 @@
 # tests/run.sh --hospital, which builds first. Ends with 1 if a judge sees a difference; what is left out is named.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-judges=(python3-pydicom python3-nibabel dcm2niix plastimatch python3-scipy python3-skimage dcmtk dicom3tools python3-jsonschema)
+judges=(python3-pydicom python3-nibabel dcm2niix plastimatch python3-scipy python3-skimage dcmtk dicom3tools python3-jsonschema orthanc)
 if ! bash apps/install_packages.sh "${judges[@]}"; then
   for judge in "${judges[@]}"; do bash apps/install_packages.sh "$judge" || echo "skipped: $judge cannot be installed"; done
 fi
@@ -16,6 +16,12 @@ compare() {
 }
 compare tests/hospital/sbom_against_schema.py build/release/bin/voxshard
 compare tests/hospital/objects_against_others.py build/release/bin/voxshard
+if command -v Orthanc /usr/sbin/Orthanc >/dev/null; then
+  compare tests/hospital/pacs_loop.py build/release/bin/voxshard --kills 20
+  compare tests/hospital/pacs_loop.py build/release/bin/voxshard --studies 200
+else
+  echo "skipped: orthanc is missing, against which the loop with a PACS is tried"
+fi
 data=${VOXSHARD_TEST_DATA:-../shared/data}
 if [ ! -d "$data/dicom_tricky" ]; then
   echo "skipped: no DICOM test data at $data/dicom_tricky (VOXSHARD_TEST_DATA names them)"

@@ -54,7 +54,9 @@ class VolumePrediction : public Prediction {
                   .terms = reading_.terms,
                   .most_segments = static_cast<std::size_t>(reading_.segments_per_file),
                   .classes = plan_.class_names,
-                  .hounsfield = is_ct_channel(plan_.channels.front())},
+                  .hounsfield = is_ct_channel(plan_.channels.front()),
+                  .outbox = reading_.outbox,
+                  .fill_uids = reading_.fill_uids},
                  batch),
         made_with_(outputs_.settings_hash(run_hash_)),
         flags_(predictor_.first().quality, plan_.class_names,
@@ -99,7 +101,7 @@ class VolumePrediction : public Prediction {
         if (const VolumeInfo info = read_volume_info(image, o_.formats); !info.readable)
           return b_.fail(i, info.problem_code, without_paths(info.problem, item)), std::nullopt;
       const bool kept =
-          folder_.made_with(made_with_) && folder_.holds(item.id, made_hash(b_, item, turn, file_hashes(item)));
+          folder_.made_with(made_with_) && folder_.holds(item.id, outputs_.data_hash(item, turn, file_hashes(item)));
       const std::int64_t bytes = predictor_.plan_that_fits(item).total();
       return PlannedInput{item.id, turn.extents, bytes, kept, std::nullopt, outputs_.foretell(item, kept)};
     });
@@ -108,6 +110,7 @@ class VolumePrediction : public Prediction {
   PartTime earlier_time() const override { return folder_.took(made_with_); }
 
   void begin() override {
+    outputs_.begin();
     const std::vector<std::string> ids = names();
     folder_.start({.options = made_with_, .parts = {ids.begin(), ids.end()}, .resume = true, .protect = true});
     write_averaged();
@@ -129,14 +132,16 @@ class VolumePrediction : public Prediction {
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
     const ProcessPlan plan = predictor_.plan_that_fits(item);
     const std::vector<std::string> hashes = file_hashes(item);
-    const std::string data = made_hash(b_, item, turn, hashes);
-    if (folder_.holds(id, data)) return outputs_.keep(item), done(i, file, 0, true);
+    const std::string data = outputs_.data_hash(item, turn, hashes);
+    const ObjectKeys keys = object_keys(run_hash_, hashes);
+    if (folder_.holds(id, data)) return outputs_.keep(item), outputs_.send(item, keys), done(i, file, 0, true);
     b_.takes(plan);
     PredictedVolume found = predictor_.predicted(item);
     const Stopwatch writing;
-    write_predicted(item, std::move(found), file, object_key(run_hash_, hashes));
+    write_predicted(item, std::move(found), file, keys);
     predictor_.times.writing += writing.seconds();
     folder_.commit(id, data, {.seconds = watch.seconds(), .elements = element_count(turn.extents)});
+    outputs_.send(item, keys);
     done(i, file, watch.seconds());
   }
 
@@ -231,14 +236,14 @@ class VolumePrediction : public Prediction {
 
   /// Writes the label map on the grid of the files, what is written beside it, and the probabilities of its voxels.
   /// Each volume is released when the next one is made: the memory plan counts on that.
-  void write_predicted(const Case& item, PredictedVolume found, const fs::path& file, const std::string& key) {
+  void write_predicted(const Case& item, PredictedVolume found, const fs::path& file, const ObjectKeys& keys) {
     const fs::path probabilities = named_file(o_.output, item.id, ".npz");
     {
       Volume labels{found.grid, std::move(found.labels)};
       split_sides(sides_, labels);
       const Volume restored =
           parts_of(restore_label(std::move(labels), found.original, plan_, found.crop), item, found);
-      const CaseOutputs::Opened opened = outputs_.open(item, restored, key, found.sums.bytes());
+      const CaseOutputs::Opened opened = outputs_.open(item, restored, keys, found.sums.bytes());
       std::set<std::string> files = opened.files;
       files.insert(file.filename().string());
       if (reading_.probabilities) files.insert(probabilities.filename().string());
@@ -293,6 +298,7 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, con
                     "give a folder");
   const auto reading = options.task.of<VolumeReading>();
   require_watchable(reading, options);
+  require_outbox_apart(reading.outbox, {options.input, options.output, reading.done});
   if (reading.watch) context.require_one_process("{watch}");
   std::optional<OutputFolder> folder;
   require_averageable(run);

@@ -75,6 +75,15 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
                       written,
                       &o.segments_per_file,
                       {{0, 65535}}});
+  settings.push_back({"outbox",
+                      "With {write}: folder where the DICOM objects of each case appear as a folder of their own, to "
+                      "be sent (data/examples/pacs), once they are held against the headers of its images; what may "
+                      "not be sent gets its reason in \"held\" there",
+                      written, &o.outbox});
+  settings.push_back({"fill-uids",
+                      "With {write}: fill empty UIDs of a DICOM series by some made of a hash of its files, so that "
+                      "objects can be made of it and sent",
+                      written, &o.fill_uids});
   const std::string group = "Inputs that arrive";
   settings.push_back({"watch",
                       "The input is a folder: what is in it is predicted, then what arrives, until the command is "

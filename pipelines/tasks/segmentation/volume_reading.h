@@ -23,6 +23,8 @@ struct VolumeReading {
   std::string write;                   // what else is written, by words with commas (outputs/written_outputs.h)
   std::filesystem::path terms;         // file of coded terms for it; empty: those that are built in
   std::int64_t segments_per_file = 0;  // of a DICOM segmentation of too many frames; 0: one file
+  std::filesystem::path outbox;        // where DICOM objects are placed to be sent; empty: nowhere
+  bool fill_uids = false;              // empty UIDs of a series are filled, so that objects can be made of it
   bool watch = false;                  // the input is a folder in which further ones arrive
   std::filesystem::path done;          // where finished inputs of that folder go
   double quiet_s = 10;                 // seconds without a change after which one of them is complete

@@ -1,4 +1,4 @@
-// predict --write through the command line: exit codes, the document, and words that are refused.
+// predict --write and --outbox through the command line: exit codes, the document, and words that are refused.
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -37,6 +37,11 @@ TEST_F(OutputsCli, WithMeasuresAloneAllIsWellAndExitsWith0) {
 TEST_F(OutputsCli, OtherWordsAreRefused) {
   expect_refusal("predict " + run() + " " + data() + "/imagesTs -o " + (*folder_ / "none") + " --write seg", 2, "usage",
                  "--write names \"seg\"; expected some of dicom-seg,measures,sr,rt-struct");
+  const std::string predict = "predict " + run() + " " + data() + "/imagesTs -o " + (*folder_ / "none");
+  expect_refusal(predict + " --write measures --outbox " + (*folder_ / "outbox"), 2, "usage",
+                 "--outbox is about DICOM objects; --write them: dicom-seg, sr or rt-struct");
+  expect_refusal(predict + " --fill-uids", 2, "usage", "--fill-uids is about DICOM objects");
+  EXPECT_FALSE(std::filesystem::exists(*folder_ / "outbox"));
 }
 
 }  // namespace

@@ -2,11 +2,8 @@
 // the label map stays and what is missing is said; a second call keeps what is there.
 #include "io/datasets/class_names.h"
 #include "io/structures/structure_labels.h"
-#include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/segmentation/outputs/case_outputs.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
-#include "tests/io/dicom_files.h"
-#include "tests/pipelines/training_scene.h"
+#include "tests/pipelines/outputs_scene.h"
 
 namespace voxshard {
 namespace {
@@ -15,42 +12,6 @@ namespace fs = std::filesystem;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-struct OutputsScene : TrainingScene {
-  explicit OutputsScene(const std::string& name, std::int64_t steps = 2) : TrainingScene(name) {
-    TrainOptions o = options("run");
-    o.steps = steps, o.optimizer.learning_rate = 1e-2;
-    run_train(o, progress);
-  }
-  fs::path image() const { return data() / "imagesTr" / "phantom_000_0000.nii.gz"; }
-
-  /// Writes an image as a DICOM series, whose slices are planes of its first two axes.
-  ///   times  each plane is that many slices
-  void write_series(const std::string& folder, const std::string& frame = "1.2.3.9", std::int64_t times = 1) const {
-    const Volume ct = read_image(image());
-    const Geometry& g = ct.geometry;
-    fs::create_directories(path(folder));
-    for (std::int64_t z = 0; z < g.size[2] * times; ++z) {
-      DicomSpec slice{.instance = "1.2.3.1." + std::to_string(z + 1)};
-      slice.rows = static_cast<std::uint16_t>(g.size[1]), slice.columns = static_cast<std::uint16_t>(g.size[0]);
-      slice.pixel_spacing = decimals(std::array{g.spacing[1], g.spacing[0]});
-      slice.position = g.world({0, 0, static_cast<double>(z) / static_cast<double>(times)});
-      slice.orientation = std::array<double, 6>{};
-      for (std::size_t a = 0; a < 6; ++a) (*slice.orientation)[a] = g.direction[3 * (a % 3) + a / 3];
-      slice.frame_of_reference = frame, slice.patient_id = "P-1";
-      std::vector<std::int16_t> stored;
-      const float* from = ct.voxels.as<float>() + z / times * g.size[0] * g.size[1];
-      for (std::int64_t i = 0; i < g.size[0] * g.size[1]; ++i)
-        stored.push_back(static_cast<std::int16_t>(std::lround(from[i]) + 1024));
-      std::ofstream(path(folder) / (std::to_string(z) + ".dcm"), std::ios::binary) << dicom_bytes(slice, stored);
-    }
-  }
-  PredictOptions predict(const fs::path& input, const std::string& output, const std::string& write) const {
-    PredictOptions o{.run = path("run"), .input = input, .output = path(output)};
-    o.task.of<VolumeReading>().write = write;
-    return o;
-  }
-};
 
 std::vector<std::int32_t> values(const Volume& labels) {
   const auto* v = labels.voxels.as<std::int32_t>();
@@ -125,7 +86,7 @@ TEST(RunPredictOutputs, WithoutASeriesTheLabelMapStaysAndWhatIsMissingIsSaid) {
 
 TEST(RunPredictOutputs, ASeriesWithoutAFrameOfReferenceCostsItsObjectsAlone) {
   OutputsScene scene("outputs_frameless");
-  scene.write_series("ct", "");
+  scene.write_series("ct", {.frame = ""});
   const PredictReport report = run_predict(scene.predict(scene.path("ct"), "out", "sr,rt-struct"), scene.progress);
   EXPECT_EQ(report.cases.size(), 1u);
   ASSERT_EQ(report.found.at(kNotWritten).size(), 3u) << "the segmentation, the report and the structure set";
@@ -135,7 +96,7 @@ TEST(RunPredictOutputs, ASeriesWithoutAFrameOfReferenceCostsItsObjectsAlone) {
 
 TEST(RunPredictOutputs, ASegmentationOfTooManyFramesIsSplitOnRequest) {
   OutputsScene scene("outputs_parts", 40);
-  scene.write_series("ct", "1.2.3.9", 900 / read_volume_info(scene.image()).geometry.size[2]);
+  scene.write_series("ct", {.times = 900 / read_volume_info(scene.image()).geometry.size[2]});
   PredictOptions o = scene.predict(scene.path("ct"), "out", "dicom-seg,sr");
   const PredictReport whole = run_predict(o, scene.progress);
   ASSERT_EQ(whole.cases.size(), 1u);
@@ -186,7 +147,7 @@ TEST(RunPredictOutputs, ADryRunForetellsWhatCannotBeWritten) {
   EXPECT_EQ(to_json(images).at("planned").at(1).at("not_written").at(0).at("output"), "dicom-seg");
   EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("W_OUTPUT dicom-seg would not be written: the image is no")));
   EXPECT_FALSE(fs::exists(scene.path("out")));
-  scene.write_series("frameless", ""), scene.write_series("good");
+  scene.write_series("frameless", {.frame = ""}), scene.write_series("good");
   o.input = scene.path("frameless");
   const PredictReport frameless = run_predict(o, scene.progress);
   ASSERT_EQ(frameless.planned.at(0).not_written.size(), 1u);

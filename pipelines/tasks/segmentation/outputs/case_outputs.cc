@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/datasets/hidden_paths.h"
+#include "io/dicom_out/filled_uids.h"
 #include "io/dicom_out/measurement_report.h"
 #include "io/dicom_out/segmentation_object.h"
 #include "io/dicom_out/structure_set.h"
@@ -74,6 +75,10 @@ std::int64_t contour_bytes(const Tensor& labels, std::int64_t frames) {
 }  // namespace
 
 CaseOutputs::CaseOutputs(OutputChoice choice, PredictionBatch& batch) : choice_(std::move(choice)), b_(batch) {
+  const char* alone = !choice_.outbox.empty() ? "{outbox}" : choice_.fill_uids ? "{fill-uids}" : nullptr;
+  if (alone != nullptr && !choice_.asked.any_dicom())
+    throw Error(ErrorKind::kUsage, std::string("[predict] ") + alone +
+                                       " is about DICOM objects; {write} them: dicom-seg, sr or rt-struct");
   if (!choice_.terms.empty()) own_ = SegmentTerms::with_file(choice_.terms);
   if (!choice_.asked.any_dicom()) return;
   std::vector<std::string> without;
@@ -85,14 +90,27 @@ CaseOutputs::CaseOutputs(OutputChoice choice, PredictionBatch& batch) : choice_(
                      terms().generic().type.meaning);
 }
 
+void CaseOutputs::begin() {
+  if (!choice_.outbox.empty()) sending_.emplace(choice_.outbox, choice_.fill_uids);
+}
+
+std::string CaseOutputs::data_hash(const Case& item, const PredictionTurn& turn,
+                                   const std::vector<std::string>& hashes) const {
+  const std::string made = made_hash(b_, item, turn, hashes);
+  return choice_.fill_uids && lacks_uids(item, b_.options.formats.limits) ? content_hash(made + " filled") : made;
+}
+
 std::string CaseOutputs::settings_hash(const std::string& run) const {
   if (!choice_.asked.any()) return run;
   std::string words = run;
   for (const WrittenKind& kind : kKinds)
     if (choice_.asked.*kind.asked) words += " " + std::string(kind.word);
-  if (choice_.asked.segmentation && choice_.most_segments > 0)
-    words += " by " + std::to_string(choice_.most_segments) + " segments";
+  if (choice_.asked.segmentation && choice_.most_segments > 0) words += by_segments();
   return content_hash(words + (choice_.asked.any_dicom() ? " " + terms().hash() : ""));
+}
+
+std::string CaseOutputs::key_of_objects(const ObjectKeys& keys) const {
+  return content_hash(keys.object + " " + terms().hash());
 }
 
 fs::path CaseOutputs::file(const Case& item, const std::string& ending) const {
@@ -115,11 +133,11 @@ void CaseOutputs::attempt(const Case& item, std::string_view output, const std::
   }
 }
 
-CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, const std::string& key,
+CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, const ObjectKeys& keys,
                                       std::int64_t beside_bytes) {
-  Opened opened{.possible = choice_.asked, .key = content_hash(key + " " + terms().hash())};
+  Opened opened{.possible = choice_.asked, .key = key_of_objects(keys)};
   if (!choice_.asked.any()) return opened;
-  open_source(item, labels.geometry, opened);
+  open_source(item, labels.geometry, keys.input, opened);
   if (opened.reason.empty() && choice_.asked.any_dicom() && !has_label(labels.voxels))
     opened.reason = "no voxel has a class", opened.code = "W_OUTPUT";
   for (const WrittenKind& kind : kKinds)
@@ -135,7 +153,7 @@ CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, co
   return opened;
 }
 
-void CaseOutputs::open_source(const Case& item, const Geometry& labels, Opened& opened) {
+void CaseOutputs::open_source(const Case& item, const Geometry& labels, const std::string& input, Opened& opened) {
   if (!choice_.asked.any_dicom()) return;
   opened.code = "W_OUTPUT";
   try {
@@ -145,6 +163,8 @@ void CaseOutputs::open_source(const Case& item, const Geometry& labels, Opened& 
       return;
     }
     opened.source = read_source_series(opened.from->series);
+    if (choice_.fill_uids && fill_uids(*opened.source, input))
+      b_.progress.log("case " + shown_name(item.id) + ": its files lack UIDs, which are made of a hash of them");
     opened.reason = unfit_reason(*opened.source, labels);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kInput) throw;
@@ -158,10 +178,10 @@ std::vector<RefusedOutput> CaseOutputs::foretell(const Case& item, bool kept) {
   if (kept)
     opened.code = "W_OUTPUT", opened.reason = kKeptAlone;
   else
-    open_source(item, read_volume_info(item.images.front(), b_.options.formats).geometry, opened);
+    open_source(item, read_volume_info(item.images.front(), b_.options.formats).geometry, "", opened);
   for (const WrittenKind& kind : kKinds) {
     if (!(choice_.asked.*kind.asked) || opened.reason.empty()) continue;
-    if (kept ? is_written(item, kind.ending) : !kind.dicom) continue;
+    if (kept ? !written_files(item, kind.ending).empty() : !kind.dicom) continue;
     refused.push_back({std::string(kind.word), opened.code, opened.reason});
     b_.progress.warn("case " + shown_name(item.id) + ": W_OUTPUT " + std::string(kind.word) +
                      " would not be written: " + opened.reason);
@@ -240,18 +260,42 @@ void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& op
 
 void CaseOutputs::keep(const Case& item) {
   for (const WrittenKind& kind : kKinds)
-    if (choice_.asked.*kind.asked && !is_written(item, kind.ending)) refuse(item, kind.word, "W_OUTPUT", kKeptAlone);
+    if (choice_.asked.*kind.asked && written_files(item, kind.ending).empty())
+      refuse(item, kind.word, "W_OUTPUT", kKeptAlone);
 }
 
-bool CaseOutputs::is_written(const Case& item, const char* ending) const {
-  const std::vector<SegmentPart> first = {SegmentPart{}, SegmentPart{.number = 1}};
-  const std::vector<std::string> endings =
-      ending != nullptr ? std::vector<std::string>{ending}
-                        : std::vector<std::string>{first.front().ending(), first.back().ending()};
-  return std::ranges::any_of(endings, [&](const std::string& one) {
+std::vector<fs::path> CaseOutputs::written_files(const Case& item, const char* ending) const {
+  std::vector<fs::path> files;
+  const auto add = [&](const std::string& one) {
     std::error_code unseen;
-    return fs::exists(file(item, one), unseen);
-  });
+    const bool there = fs::exists(file(item, one), unseen);
+    if (there) files.push_back(file(item, one));
+    return there;
+  };
+  if (ending != nullptr) {
+    add(ending);
+  } else if (!add(SegmentPart{}.ending())) {
+    for (std::size_t number = 1; add(SegmentPart{.number = number}.ending());) ++number;
+  }
+  return files;
+}
+
+void CaseOutputs::send(const Case& item, const ObjectKeys& keys) {
+  if (!sending_) return;
+  CaseObjects made{.item = item, .input = keys.input};
+  std::string text = key_of_objects(keys);
+  for (const WrittenKind& kind : kKinds) {
+    if (!kind.dicom || !(choice_.asked.*kind.asked)) continue;
+    text += " " + std::string(kind.word);  // an item that was sent without the report is not one with it
+    for (fs::path& one : written_files(item, kind.ending)) made.files.push_back(std::move(one));
+  }
+  if (choice_.asked.segmentation && choice_.most_segments > 0) text += by_segments();
+  made.key = content_hash(text);
+  const std::optional<HeldReason> held = sending_->send(made, b_.options.formats.limits);
+  if (!held) return;
+  b_.progress.warn("case " + shown_name(item.id) + ": " + held->code + " not sent: " + held->reason);
+  b_.report.damaged = true;
+  b_.report.found[kHeldCases].push_back({{"case", item.id}, {"code", held->code}, {"reason", held->reason}});
 }
 
 void CaseOutputs::finish() {

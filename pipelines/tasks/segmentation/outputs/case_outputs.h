@@ -1,9 +1,11 @@
 // What `predict` writes beside the label map of a case: DICOM objects on the slices of its series, and measures.
 //
 //   CaseOutputs outputs({.asked = written_outputs("dicom-seg,measures"), .terms = "", .classes = names}, batch);
-//   const CaseOutputs::Opened opened = outputs.open(item, labels, key, 0);     // says what cannot be written, and why
+//   const CaseOutputs::Opened opened = outputs.open(item, labels, keys, 0);    // says what cannot be written, and why
 //   folder.begin(item.id, opened.files);
 //   outputs.write(item, labels, opened, flags);
+//   folder.commit(item.id, data);
+//   outputs.send(item, keys);                                                  // with an outbox: places the objects
 //   outputs.finish();
 //
 // The headers of a series are read when its label map is there, and released with it: while a case is predicted nothing
@@ -21,6 +23,8 @@
 #include "io/dicom_out/source_series.h"
 #include "io/volume/archive.h"
 #include "pipelines/engine/prediction.h"
+#include "pipelines/tasks/segmentation/outputs/case_sending.h"
+#include "pipelines/tasks/segmentation/outputs/made_hash.h"
 #include "pipelines/tasks/segmentation/outputs/written_outputs.h"
 #include "pipelines/tasks/segmentation/quality/quality_rules.h"
 
@@ -28,6 +32,8 @@ namespace voxshard {
 
 /// The member of the report that lists outputs which could not be written.
 inline constexpr const char* kNotWritten = "not_written";
+/// The member of the report that lists cases whose objects may not be sent.
+inline constexpr const char* kHeldCases = "held";
 
 struct OutputChoice {
   WrittenOutputs asked = {};
@@ -35,16 +41,24 @@ struct OutputChoice {
   std::size_t most_segments = 0;          // of a file, as segment_parts() takes it
   std::vector<std::string> classes = {};  // by label, the background first
   bool hounsfield = false;                // the images are CT
+  std::filesystem::path outbox = {};      // where objects are placed to be sent; empty: nowhere
+  bool fill_uids = false;                 // empty UIDs of a series are filled
 };
 
 class CaseOutputs {
  public:
-  /// Reads the terms, and says which classes have none. Errors: kConfig for a malformed file of terms.
+  /// Reads the terms, and says which classes have none. Errors: kConfig for a malformed file of terms; kUsage for an
+  /// outbox, or UIDs that are filled, without a DICOM output.
   CaseOutputs(OutputChoice choice, PredictionBatch& batch);
 
   /// Returns the hash of a run and its settings together with what decides the outputs beside the label map; the same
   /// hash when none is asked for.
   std::string settings_hash(const std::string& run) const;
+  /// Returns made_hash() of a case together with whether its UIDs are filled: cases without them alone are made anew
+  /// when that is asked for. Errors: kInput.
+  std::string data_hash(const Case& item, const PredictionTurn& turn, const std::vector<std::string>& hashes) const;
+  /// Opens the outbox, if there is one. Errors: kOutput.
+  void begin();
 
   /// What can be written of a case.
   struct Opened {
@@ -59,9 +73,9 @@ class CaseOutputs {
   /// Opens the series of a case and plans the memory of its outputs; says in the log and the report what cannot be
   /// written. Errors: none of the input; those of the system.
   ///   labels  the label map as it is written
-  ///   key     a hash of input and run, of which UIDs are made
+  ///   keys    hashes of input and run, of which UIDs are made
   ///   beside_bytes  memory that the case holds beside the label map
-  Opened open(const Case& item, const Volume& labels, const std::string& key, std::int64_t beside_bytes);
+  Opened open(const Case& item, const Volume& labels, const ObjectKeys& keys, std::int64_t beside_bytes);
   /// Writes them into the output folder. An error of the input costs the output that it came from. Errors: kOutput.
   ///   flags  of the label map
   void write(const Case& item, const Volume& labels, const Opened& opened, const std::vector<QualityFlag>& flags);
@@ -69,6 +83,9 @@ class CaseOutputs {
   ///   kept  an earlier call predicted it
   std::vector<RefusedOutput> foretell(const Case& item, bool kept);
 
+  /// Places the objects of a case that is complete in the outbox, unless they are there or were sent; what may not be
+  /// sent is held, and said in the log and the report. Errors: kOutput.
+  void send(const Case& item, const ObjectKeys& keys);
   /// Says of a case that an earlier call predicted what that call could not write.
   void keep(const Case& item);
   /// Writes the measures of all cases of the report, where they are asked for.
@@ -76,10 +93,11 @@ class CaseOutputs {
 
  private:
   /// Opens the series of a case, and says in `opened` why no object can be made on it for labels on that grid.
-  void open_source(const Case& item, const Geometry& labels, Opened& opened);
-  /// True when a file of a kept case is there.
+  ///   input  a hash of its files, of which empty UIDs are made
+  void open_source(const Case& item, const Geometry& labels, const std::string& input, Opened& opened);
+  /// Returns the files of one output of a case that are there.
   ///   ending  null: of the segmentation, in one file or several
-  bool is_written(const Case& item, const char* ending) const;
+  std::vector<std::filesystem::path> written_files(const Case& item, const char* ending) const;
   void refuse(const Case& item, std::string_view output, const std::string& code, const std::string& reason);
   /// Drops outputs whose memory the budget does not leave.
   void require_memory(const Case& item, const Volume& labels, std::int64_t beside_bytes, Opened& opened);
@@ -87,8 +105,12 @@ class CaseOutputs {
   void attempt(const Case& item, std::string_view output, const std::function<void()>& body);
   std::filesystem::path file(const Case& item, const std::string& ending) const;
 
+  std::string key_of_objects(const ObjectKeys& keys) const;
+  std::string by_segments() const { return " by " + std::to_string(choice_.most_segments) + " segments"; }
+
   OutputChoice choice_;
   PredictionBatch& b_;
+  std::optional<CaseSending> sending_;
   std::optional<SegmentTerms> own_;
   const SegmentTerms& terms() const { return own_ ? *own_ : SegmentTerms::builtin(); }
 };

@@ -27,11 +27,12 @@ std::string made_hash(const PredictionBatch& batch, const Case& item, const Pred
   return content_hash(text);
 }
 
-std::string object_key(const std::string& run, std::vector<std::string> hashes) {
+ObjectKeys object_keys(const std::string& run, std::vector<std::string> hashes) {
   std::sort(hashes.begin(), hashes.end());
-  std::string text = std::string("object 1 ") + VOXSHARD_VERSION + " " + run;
-  for (const std::string& hash : hashes) text += " " + hash;
-  return content_hash(text);
+  std::string files;
+  for (const std::string& hash : hashes) files += " " + hash;
+  return {.input = content_hash("input 1" + files),
+          .object = content_hash(std::string("object 1 ") + VOXSHARD_VERSION + " " + run + files)};
 }
 
 }  // namespace voxshard

@@ -20,8 +20,13 @@ std::vector<std::string> hashes_of(const VolumeFiles& files);
 std::string made_hash(const PredictionBatch& batch, const Case& item, const PredictionTurn& turn,
                       const std::vector<std::string>& hashes);
 
-/// Returns a hash of the run with its settings and of the files, whatever their names and order: objects with UIDs are
-/// made of it.
-std::string object_key(const std::string& run, std::vector<std::string> hashes);
+/// Hashes of which UIDs are made, whatever the names and the order of the files.
+struct ObjectKeys {
+  std::string input;   // of the files
+  std::string object;  // of them and of the run with its settings
+};
+///   run     a hash of the run with its settings
+///   hashes  of all files of the case
+ObjectKeys object_keys(const std::string& run, std::vector<std::string> hashes);
 
 }  // namespace voxshard
