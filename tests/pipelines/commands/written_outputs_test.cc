@@ -130,6 +130,39 @@ TEST(RunPredictOutputs, ASeriesWithoutAFrameOfReferenceCostsItsObjectsAlone) {
   EXPECT_FALSE(fs::exists(scene.path("out/measures.json")));
 }
 
+/// Puts another image in the place of one when a line with that piece is said.
+struct ReplacingProgress : RecordingProgress {
+  std::string piece;
+  fs::path image;
+  void log(std::string_view line) override {
+    RecordingProgress::log(line);
+    if (!piece.empty() && line.find(piece) != std::string_view::npos)
+      write_volume(image, Scene::make_image(3), DiskType::kI16);
+  }
+};
+
+TEST(RunPredictOutputs, AnImageThatChangesMeanwhileCostsItsMeasuresAndLeavesNoEarlierOnes) {
+  OutputsScene scene("outputs_changed");
+  const PredictOptions o = scene.predict(scene.image(), "out", "dicom-seg,measures");
+  const PredictReport first = run_predict(o, scene.progress);
+  ASSERT_EQ(first.cases.size(), 1u);
+  const fs::path measures = scene.path("out") / (first.cases[0].id + ".measures.json");
+  ASSERT_TRUE(fs::exists(measures));
+  Volume other = read_image(scene.image());
+  other.voxels.as<float>()[0] += 1;
+  write_volume(scene.image(), other, DiskType::kI16);  // so that it is predicted again
+  ReplacingProgress progress;
+  progress.piece = "W_OUTPUT dicom-seg", progress.image = scene.image();
+  const PredictReport second = run_predict(o, progress);
+  ASSERT_EQ(second.cases.size(), 1u);
+  EXPECT_EQ(second.kept, 0);
+  ASSERT_EQ(second.found.at(kNotWritten).size(), 2u) << second.found.dump();
+  EXPECT_EQ(second.found[kNotWritten][1]["output"], "measures");
+  EXPECT_THAT(second.found[kNotWritten][1]["reason"].get<std::string>(), HasSubstr("changed while it was predicted"));
+  EXPECT_FALSE(fs::exists(measures)) << "those of the earlier image";
+  EXPECT_EQ(read_json(scene.path("out/measures.json")).at("cases").size(), 0u);
+}
+
 TEST(RunPredictOutputs, WordsAndTermsAreReadBeforeAnythingIsWritten) {
   OutputsScene scene("outputs_refused");
   PredictOptions o = scene.predict(scene.data() / "imagesTr", "out", "dicom");

@@ -7,6 +7,7 @@
 #include "io/dicom_out/segmentation_object.h"
 #include "io/dicom_out/structure_set.h"
 #include "io/files/content_hash.h"
+#include "io/files/file_error.h"
 #include "io/files/file_name.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/segmentation/dataset/memory_moments.h"
@@ -92,12 +93,14 @@ void CaseOutputs::refuse(const Case& item, std::string_view output, const std::s
   b_.report.found[kNotWritten].push_back({{"case", item.id}, {"output", output}, {"code", code}, {"reason", reason}});
 }
 
-void CaseOutputs::attempt(const Case& item, std::string_view output, const std::function<void()>& body) {
+bool CaseOutputs::attempt(const Case& item, std::string_view output, const std::function<void()>& body) {
   try {
     body();
+    return true;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kInput) throw;
     refuse(item, output, e.code(), item.anonymous ? without_paths(e.what(), item) : e.what());
+    return false;
   }
 }
 
@@ -167,24 +170,42 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
 
 void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& opened) {
   const WrittenOutputs& possible = opened.possible;
+  remove_earlier(opened);
   std::vector<ClassMeasures> measures;
   if (possible.measures || possible.report)
     attempt(item, possible.measures ? "measures" : "sr", [&] {
-      measures = measure_classes(labels, read_image(item.images.front(), b_.options.formats), choice_.classes);
+      const Volume image = read_image(item.images.front(), b_.options.formats);
+      if (image.voxels.shape() != labels.voxels.shape())
+        throw input_error(item.images.front(), "changed while it was predicted", "predict it again");
+      measures = measure_classes(labels, image, choice_.classes);
     });
   if (possible.measures && !measures.empty())
     write_case_measures(file(item, kMeasuresEnding), item.id, choice_.classes, measures,
                         choice_.hounsfield ? "HU" : "");
+  if (possible.measures && possible.report && measures.empty())
+    refuse(item, "sr", "W_OUTPUT", "the measures that it holds are not written");
   if (!possible.any_dicom()) return;
   const SeriesLabels on_series{*opened.source, labels.voxels, choice_.classes, opened.key};
-  if (possible.segmentation)
-    attempt(item, "dicom-seg", [&] { write_segmentation(file(item, kSegmentationEnding), on_series, terms()); });
-  if (possible.report && !measures.empty())
+  const bool segmented = possible.segmentation && attempt(item, "dicom-seg", [&] {
+                           write_segmentation(file(item, kSegmentationEnding), on_series, terms());
+                         });
+  if (possible.report && !measures.empty() && !segmented)
+    refuse(item, "sr", "W_OUTPUT", "the segmentation that it refers to is not written");
+  if (possible.report && !measures.empty() && segmented)
     attempt(item, "sr", [&] {
       write_measurement_report(file(item, kReportEnding), on_series, terms(), numbers_of(measures, choice_.hounsfield));
     });
   if (possible.structures)
     attempt(item, "rt-struct", [&] { write_structure_set(file(item, kStructuresEnding), on_series, terms()); });
+}
+
+void CaseOutputs::remove_earlier(const Opened& opened) const {
+  for (const std::string& name : opened.files) {
+    const fs::path earlier = b_.options.output / name;
+    std::error_code error;
+    fs::remove(earlier, error);
+    if (error) throw output_error(earlier, "the earlier one cannot be removed: " + error.message(), "check its folder");
+  }
 }
 
 void CaseOutputs::keep(const Case& item) {
