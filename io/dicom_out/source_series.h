@@ -40,7 +40,7 @@ SourceSeries read_source_series(DicomSeries series);
 
 /// Returns why no object can be made on the slices of a series for labels on that grid; empty: it can. The labels must
 /// lie on the slices voxel for voxel: those of a series that was resampled do not. UIDs of the study, the series, its
-/// files and its frame of reference must be there.
+/// files and its frame of reference must be there and valid.
 std::string unfit_reason(const SourceSeries& source, const Geometry& labels);
 
 /// A label map on the slices of a series.

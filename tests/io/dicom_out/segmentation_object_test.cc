@@ -109,6 +109,14 @@ TEST(SourceSeriesTest, SaysWhyNoObjectCanBeMade) {
   SourceSeries nameless = scene.source();
   nameless.instances[2].uid.clear();
   EXPECT_THAT(unfit_reason(nameless, scene.grid()), HasSubstr("no SOP class or no UID"));
+  for (const std::string& bad : {std::string("1.2\\1.3"), "1." + std::string(64, '3'), std::string("1.2.x")}) {
+    SourceSeries wrong = scene.source();
+    wrong.instances[1].uid = bad;
+    EXPECT_EQ(unfit_reason(wrong, scene.grid()), "UIDs of the series are not valid") << bad;
+    wrong = scene.source();
+    wrong.series.common.series = bad;
+    EXPECT_EQ(unfit_reason(wrong, scene.grid()), "UIDs of the series are not valid") << bad;
+  }
   SourceSeries gap = scene.source();
   gap.series.problem = "lacks 2 slices", gap.series.problem_code = "E_GAP";
   EXPECT_THAT(unfit_reason(gap, scene.grid()), HasSubstr("E_GAP"));
