@@ -51,15 +51,6 @@ std::vector<ClassNumbers> numbers_of(const std::vector<ClassMeasures>& measures,
   return numbers;
 }
 
-/// Returns the memory of the contours of a label map, of which each run of voxels in a row has at most four corners.
-std::int64_t contour_bytes(const Tensor& labels, std::int64_t frames) {
-  constexpr std::int64_t kCornerBytes = 80, kFrameBytes = 16 << 10;
-  const auto* v = labels.as<std::int32_t>();
-  std::int64_t runs = 0;
-  for (std::int64_t i = 0; i < labels.count(); ++i) runs += v[i] > 0 && (i == 0 || v[i] != v[i - 1]);
-  return 4 * runs * kCornerBytes + frames * kFrameBytes;
-}
-
 }  // namespace
 
 CaseOutputs::CaseOutputs(OutputChoice choice, PredictionBatch& batch) : choice_(std::move(choice)), b_(batch) {
@@ -148,7 +139,7 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
   const auto& size = labels.geometry.size;
   const auto bytes_of = [&](const WrittenKind& kind) {
     if (kind.asked == &WrittenOutputs::segmentation) return segmentation_bytes(frames, size[1], size[0]);
-    if (kind.asked == &WrittenOutputs::structures) return contour_bytes(labels.voxels, frames);
+    if (kind.asked == &WrittenOutputs::structures) return structure_set_bytes(labels.voxels, frames);
     return planned_bytes(reading(read_volume_info(item.images.front(), b_.options.formats)));
   };
   for (const WrittenKind& kind : kKinds) {
