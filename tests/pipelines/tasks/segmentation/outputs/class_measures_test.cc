@@ -81,6 +81,16 @@ TEST(ClassMeasuresTest, FilesOfCasesAreJoinedInTheirOrder) {
   EXPECT_FALSE(std::filesystem::exists(dir.path() / kMeasuresCsv));
 }
 
+TEST(ClassMeasuresTest, NamesThatAreNotUtf8CostNothing) {
+  const ScratchFolder dir("measures_latin");
+  const std::string id = "caf\xe9";  // as a folder of an old computer names it
+  write_case_measures(dir.path() / (id + kMeasuresEnding), id, {"background", "dr\xfcse"}, {{}, {}}, "");
+  join_measures(dir.path(), {id});
+  const nlohmann::json all = read_json(dir.path() / kMeasuresJson);
+  ASSERT_EQ(all.at("cases").size(), 1u);
+  EXPECT_EQ(all["cases"][0]["case"], "caf\xef\xbf\xbd");
+}
+
 TEST(WrittenOutputsTest, AreWordsWithCommas) {
   EXPECT_FALSE(written_outputs("").any());
   const WrittenOutputs two = written_outputs("measures,rt-struct");
