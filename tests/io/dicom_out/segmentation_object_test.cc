@@ -2,7 +2,12 @@
 // and in every position; what they take over from the series, and what they leave behind.
 #include "io/dicom_out/segmentation_object.h"
 
+#include <sys/resource.h>
+
+#include <csignal>
+
 #include "io/dicom/segmentation.h"
+#include "tests/expect_error.h"
 #include "tests/io/dicom_out/object_scene.h"
 
 namespace voxshard {
@@ -95,6 +100,22 @@ TEST(SegmentationObject, NamesBeyondAsciiAreReadAgainWhereTheSeriesIsInUtf8) {
   write(latin, "a.seg.dcm"), write(utf8, "a.seg.dcm");
   EXPECT_EQ(read_dicom_header(latin.file("a.seg.dcm")).segments.at(0).label, "dr?se");
   EXPECT_EQ(read_dicom_header(utf8.file("a.seg.dcm")).segments.at(0).label, "dr\u00fcse");
+}
+
+TEST(SegmentationObject, LastBytesThatDoNotFitOnTheDiskAreSeen) {
+  const ObjectScene scene;
+  write(scene, "a.seg.dcm");
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit limit{static_cast<rlim_t>(scene.bytes("a.seg.dcm").size() - 1), before.rlim_max};
+  void (*handler)(int) = ::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  expect_error(ErrorKind::kOutput, "b.seg.dcm", [&] { write(scene, "b.seg.dcm"); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(fs::exists(scene.file("b.seg.dcm")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(scene.file("")), fs::directory_iterator()), 2)
+      << "the series and the object: no temporary file stays";
 }
 
 TEST(SourceSeriesTest, SaysWhyNoObjectCanBeMade) {
