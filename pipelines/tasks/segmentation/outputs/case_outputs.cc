@@ -144,8 +144,9 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
   };
   for (const WrittenKind& kind : kKinds) {
     bool& possible = opened.possible.*kind.asked;
+    std::int64_t bytes = 0;
+    possible = possible && attempt(item, kind.word, [&] { bytes = bytes_of(kind); });
     if (!possible) continue;
-    const std::int64_t bytes = bytes_of(kind);
     if (left > 0 && bytes > left) {
       refuse(item, kind.word, "E_BUDGET", "it would take " + bytes_text(bytes) + " beside the label map");
       possible = false;
