@@ -7,6 +7,8 @@
 #include <dcmtk/dcmsr/cmr/tid1500.h>
 #include <dcmtk/dcmsr/dsrdoc.h>
 
+#include <algorithm>
+
 #include "io/dicom/dicom_library.h"
 #include "io/dicom_out/derived_uid.h"
 #include "io/dicom_out/object_file.h"
@@ -23,16 +25,19 @@ DSRCodedEntryValue entry_of(const CodedTerm& term) {
 
 class ReportMaker {
  public:
-  ReportMaker(const SeriesLabels& labels, const SegmentTerms& terms, const std::vector<ClassNumbers>& numbers)
-      : l_(labels), source_(labels.source), uids_(segmentation_uids(labels.key)) {
+  ReportMaker(const SeriesLabels& labels, const SegmentTerms& terms, const ReportContent& content)
+      : l_(labels), c_(content), source_(labels.source) {
     begin();
     bool first = true;
     for (std::size_t label = 1; label < l_.classes.size(); ++label) {
-      if (numbers.at(label).volume_ml <= 0) continue;
+      if (!is_measured(label)) continue;
       if (!first) require_good(report_.addVolumetricROIMeasurements(), "a group of measurements");
-      add_group(label, terms.of(l_.classes[label]), numbers[label]);
+      add_group(label, terms.of(l_.classes[label]), c_.numbers[label]);
       first = false;
     }
+    for (const ReportFlag& flag : c_.flags)
+      if (!is_measured(flag.label))
+        require_good(report_.addQualitativeEvaluation(concept_of(flag), sentence_of(flag)), "a flag of a report");
   }
 
   void write(DcmDataset& set) {
@@ -42,10 +47,12 @@ class ReportMaker {
     refer(document.getCurrentRequestedProcedureEvidence());
     require_good(document.completeDocument(), "a report that is complete");
     require_good(document.write(set), "a report that DCMTK writes");
+    const std::size_t most = c_.parts.front().most;
+    const std::string named = most == 0 ? l_.key : l_.key + " by " + std::to_string(most) + " segments";
     finish_object(set, source_,
                   {.sop_class = kReportClass,
-                   .instance = derived_uid("report of " + l_.key),
-                   .series = derived_uid("series of report of " + l_.key),
+                   .instance = derived_uid("report of " + named),
+                   .series = derived_uid("series of report of " + named),
                    .modality = "SR",
                    .series_number = "903",
                    .description = "voxshard measurements, not for diagnostic use"});
@@ -54,6 +61,14 @@ class ReportMaker {
   }
 
  private:
+  bool is_measured(std::size_t label) const { return label > 0 && c_.numbers.at(label).volume_ml > 0; }
+  static DSRCodedEntryValue concept_of(const ReportFlag& flag) {
+    return DSRCodedEntryValue(flag.code.c_str(), kFlagScheme, ("Quality flag " + flag.code).c_str());
+  }
+  OFString sentence_of(const ReportFlag& flag) const {
+    return OFString(long_text(flag.what + ".", source_.is_utf8).c_str());
+  }
+
   void begin() {
     require_good(
         report_.createNewMeasurementReport(CMR_CID7021::ImagingMeasurementReport, CMR_CID100::ImagingProcedure),
@@ -68,8 +83,11 @@ class ReportMaker {
   /// Lists the segmentation and the files of the series, which the report is about.
   void refer(DSRSOPInstanceReferenceList& evidence) const {
     const DicomHeader& h = source_.series.common;
-    require_good(evidence.addItem(h.study.c_str(), uids_.series.c_str(), kSegmentationClass, uids_.instance.c_str()),
-                 "the segmentation of a report");
+    for (const SegmentPart& part : c_.parts) {
+      const SegmentationUids uids = segmentation_uids(l_.key, part);
+      require_good(evidence.addItem(h.study.c_str(), uids.series.c_str(), kSegmentationClass, uids.instance.c_str()),
+                   "the segmentation of a report");
+    }
     for (const SourceInstance& one : source_.instances)
       require_good(evidence.addItem(h.study.c_str(), h.series.c_str(), one.sop_class.c_str(), one.uid.c_str()),
                    "an image of a report");
@@ -82,8 +100,11 @@ class ReportMaker {
     const std::string uid = derived_uid("segment " + std::to_string(label) + " of " + l_.key);
     require_good(group.setTrackingUniqueIdentifier(uid.c_str()), "the UID of a group");
     require_good(group.setFinding(entry_of(term.type)), "the finding of a group");
-    DSRImageReferenceValue segment(kSegmentationClass, uids_.instance.c_str());
-    segment.getSegmentList().addItem(static_cast<Uint16>(label));
+    const auto part =
+        std::find_if(c_.parts.begin(), c_.parts.end(), [&](const SegmentPart& one) { return one.holds(label); });
+    ensure(part != c_.parts.end(), "a class with voxels is in a file of the segmentation");
+    DSRImageReferenceValue segment(kSegmentationClass, segmentation_uids(l_.key, *part).instance.c_str());
+    segment.getSegmentList().addItem(static_cast<Uint16>(part->segment(label)));
     require_good(group.setReferencedSegment(segment), "the segment of a group");
     require_good(group.setSourceSeriesForSegmentation(source_.series.common.series.c_str()), "the series of a group");
     if (term.side)
@@ -96,6 +117,9 @@ class ReportMaker {
           CMR_CID7464::StandardDeviation);
     if (numbers.diameter_mm)
       add(group, CMR_CID7469::Diameter, *numbers.diameter_mm, CMR_CID7181::Millimeter, CMR_CID7464::Maximum);
+    for (const ReportFlag& flag : c_.flags)
+      if (flag.label == label)
+        require_good(group.addQualitativeEvaluation(concept_of(flag), sentence_of(flag)), "a flag of a group");
   }
 
   static void add(CMR_TID1411_in_TID1500& group, CMR_CID7469::EnumType quantity, double value,
@@ -108,17 +132,17 @@ class ReportMaker {
   }
 
   const SeriesLabels& l_;
+  const ReportContent& c_;
   const SourceSeries& source_;
-  const SegmentationUids uids_;
   CMR_TID1500 report_;
 };
 
 }  // namespace
 
 void write_measurement_report(const std::filesystem::path& path, const SeriesLabels& labels, const SegmentTerms& terms,
-                              const std::vector<ClassNumbers>& numbers) {
+                              const ReportContent& content) {
   const DicomLibrary library;
-  ReportMaker maker(labels, terms, numbers);
+  ReportMaker maker(labels, terms, content);
   DcmFileFormat file;
   maker.write(*file.getDataset());
   write_object(path, file, false);

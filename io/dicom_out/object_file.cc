@@ -47,6 +47,22 @@ class ObjectStream : public DcmOutputStream {
   explicit ObjectStream(StreamConsumer& consumer) : DcmOutputStream(&consumer) {}
 };
 
+/// Returns a text on one line, of at most so many characters.
+std::string object_text(const std::string& any, std::size_t most, bool is_utf8) {
+  const std::string plain = plain_text(any);
+  std::string text;
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < plain.size() && characters < most; ++characters) {
+    const std::size_t bytes = std::max<std::size_t>(1, character_bytes(std::string_view(plain).substr(at)));
+    if (bytes == 1)
+      text += plain[at] == '\\' ? '/' : plain[at];
+    else
+      text += is_utf8 ? plain.substr(at, bytes) : "?";
+    at += bytes;
+  }
+  return text;
+}
+
 }  // namespace
 
 void require_good(const OFCondition& condition, const char* what) {
@@ -128,20 +144,8 @@ std::string decimals_text(const double* values, std::size_t count) {
   return text;
 }
 
-std::string short_text(const std::string& name, bool is_utf8) {
-  constexpr std::size_t kMostCharacters = 64;  // of the type LO
-  const std::string plain = plain_text(name);
-  std::string text;
-  std::size_t characters = 0;
-  for (std::size_t at = 0; at < plain.size() && characters < kMostCharacters; ++characters) {
-    const std::size_t bytes = std::max<std::size_t>(1, character_bytes(std::string_view(plain).substr(at)));
-    if (bytes == 1)
-      text += plain[at] == '\\' ? '/' : plain[at];
-    else
-      text += is_utf8 ? plain.substr(at, bytes) : "?";
-    at += bytes;
-  }
-  return text;
-}
+std::string short_text(const std::string& name, bool is_utf8) { return object_text(name, 64, is_utf8); }
+
+std::string long_text(const std::string& sentence, bool is_utf8) { return object_text(sentence, 1024, is_utf8); }
 
 }  // namespace voxshard

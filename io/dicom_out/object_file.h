@@ -62,5 +62,7 @@ std::string decimals_text(const double* values, std::size_t count);
 /// Returns a name as a text of at most 64 characters on one line, without backslashes. Characters beyond ASCII become
 /// question marks unless the texts of the series are UTF-8: in their character set the same bytes mean something else.
 std::string short_text(const std::string& name, bool is_utf8);
+/// The same of a sentence, of at most 1024 characters.
+std::string long_text(const std::string& sentence, bool is_utf8);
 
 }  // namespace voxshard

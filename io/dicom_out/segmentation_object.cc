@@ -51,10 +51,10 @@ class LabelSlices {
 /// Makes one object: first what all frames share, then frame by frame.
 class SegmentationMaker {
  public:
-  SegmentationMaker(const SeriesLabels& labels, const SegmentTerms& terms)
-      : l_(labels), source_(labels.source), slices_(labels) {
+  SegmentationMaker(const SeriesLabels& labels, const SegmentTerms& terms, const SegmentPart& part)
+      : l_(labels), part_(part), source_(labels.source), slices_(labels) {
     begin();
-    for (std::size_t label = 1; label < l_.classes.size(); ++label) add_segment(label, terms.of(l_.classes[label]));
+    for (std::size_t label = part_.first; label <= part_.last; ++label) add_segment(label, terms.of(l_.classes[label]));
     share_geometry();
     add_frames();
   }
@@ -62,7 +62,7 @@ class SegmentationMaker {
   /// Writes what was made into a data set.
   void write(DcmDataset& set) {
     require_good(made_->writeDataset(set), "a segmentation that DCMTK writes");
-    const SegmentationUids uids = segmentation_uids(l_.key);
+    const SegmentationUids uids = segmentation_uids(l_.key, part_);
     finish_object(set, source_,
                   {.sop_class = kSegmentationClass,
                    .instance = uids.instance,
@@ -70,13 +70,16 @@ class SegmentationMaker {
                    .modality = "SEG",
                    .series_number = kSeriesNumber,
                    .description = "voxshard segmentation, not for diagnostic use"});
+    if (part_.number > 0) put(set, DCM_InstanceNumber, std::to_string(part_.number));
     // DCMTK 3.6.7 shifts frames wrongly where their pixels are no multiple of 8.
     require_good(set.putAndInsertUint8Array(DCM_PixelData, bits_.data(), bits_.size()), "the pixels of a segmentation");
     put(set, DCM_SegmentsOverlap, "NO");
     // DCMTK takes names in ASCII alone.
-    for (std::size_t label = 1; label < l_.classes.size(); ++label) {
+    for (std::size_t label = part_.first; label <= part_.last; ++label) {
       DcmItem* segment = nullptr;
-      require_good(set.findAndGetSequenceItem(DCM_SegmentSequence, segment, static_cast<long>(label - 1)), "a segment");
+      require_good(
+          set.findAndGetSequenceItem(DCM_SegmentSequence, segment, static_cast<long>(part_.segment(label) - 1)),
+          "a segment");
       const std::string name = short_text(l_.classes[label], source_.is_utf8);
       put(*segment, DCM_SegmentLabel, name);
       put(*segment, DCM_TrackingID, name);
@@ -135,7 +138,7 @@ class SegmentationMaker {
     require_good(segment->setSegmentationAlgorithmIdentification(algorithm), "the algorithm of a segment");
     Uint16 number = 0;
     require_good(made_->addSegment(segment, number), "a segment that is added");
-    ensure(number == label, "segments are numbered as the labels");
+    ensure(number == part_.segment(label), "segments are numbered in the order of the labels");
   }
 
   void share_geometry() {
@@ -161,12 +164,12 @@ class SegmentationMaker {
     std::size_t frames = 0;
     for (std::int64_t z = 0; z < slices_.slices(); ++z) {
       extents.push_back(slices_.extents(z));
-      for (std::size_t label = 1; label < l_.classes.size(); ++label) frames += extents.back()[label].pixels > 0;
+      for (std::size_t label = part_.first; label <= part_.last; ++label) frames += extents.back()[label].pixels > 0;
     }
     std::vector<Uint8> mask(static_cast<std::size_t>(slices_.rows() * slices_.columns()));
     bits_.assign((frames * mask.size() + 15) / 16 * 2, 0);  // of even length
     std::size_t bit = 0;
-    for (std::size_t label = 1; label < l_.classes.size(); ++label)
+    for (std::size_t label = part_.first; label <= part_.last; ++label)
       for (std::int64_t z = 0; z < slices_.slices(); ++z) {
         if (extents[static_cast<std::size_t>(z)][label].pixels == 0) continue;
         const std::int32_t* from = slices_.slice(z);
@@ -186,7 +189,7 @@ class SegmentationMaker {
     position.setImagePositionPatient(decimal_text(slice.at[0]).c_str(), decimal_text(slice.at[1]).c_str(),
                                      decimal_text(slice.at[2]).c_str());
     FGFrameContent content;
-    content.setDimensionIndexValues(static_cast<Uint32>(label), 0);
+    content.setDimensionIndexValues(static_cast<Uint32>(part_.segment(label)), 0);
     content.setDimensionIndexValues(static_cast<Uint32>(z + 1), 1);
     FGDerivationImage derivation;
     DerivationImageItem* made_from = nullptr;
@@ -201,10 +204,11 @@ class SegmentationMaker {
     if (file.frames > 1) reference.addReferencedFrameNumber(static_cast<Uint16>(slice.frame + 1));
     OFVector<FGBase*> groups;
     groups.push_back(&position), groups.push_back(&content), groups.push_back(&derivation);
-    require_good(made_->addFrame(mask, static_cast<Uint16>(label), groups), "a frame that is added");
+    require_good(made_->addFrame(mask, static_cast<Uint16>(part_.segment(label)), groups), "a frame that is added");
   }
 
   const SeriesLabels& l_;
+  const SegmentPart part_;
   const SourceSeries& source_;
   LabelSlices slices_;
   std::unique_ptr<DcmSegmentation> made_;
@@ -213,16 +217,21 @@ class SegmentationMaker {
 
 }  // namespace
 
-SegmentationUids segmentation_uids(const std::string& key) {
-  return {.instance = derived_uid("segmentation of " + key), .series = derived_uid("series of segmentation of " + key)};
+SegmentationUids segmentation_uids(const std::string& key, const SegmentPart& part) {
+  if (part.number == 0)
+    return {.instance = derived_uid("segmentation of " + key),
+            .series = derived_uid("series of segmentation of " + key)};
+  const std::string all = "segmentation by " + std::to_string(part.most) + " segments of " + key;
+  return {.instance = derived_uid("part " + std::to_string(part.number) + " of " + all),
+          .series = derived_uid("series of " + all)};
 }
 
-std::int64_t segmentation_frames(const SeriesLabels& labels) {
+std::vector<std::int64_t> segmentation_frames(const SeriesLabels& labels) {
   const LabelSlices slices(labels);
-  std::int64_t frames = 0;
+  std::vector<std::int64_t> frames(labels.classes.size());
   for (std::int64_t z = 0; z < slices.slices(); ++z) {
     const std::vector<ClassExtent> extents = slices.extents(z);
-    frames += std::count_if(extents.begin() + 1, extents.end(), [](const ClassExtent& one) { return one.pixels > 0; });
+    for (std::size_t label = 1; label < extents.size(); ++label) frames[label] += extents[label].pixels > 0;
   }
   return frames;
 }
@@ -232,11 +241,12 @@ std::int64_t segmentation_bytes(std::int64_t frames, std::int64_t rows, std::int
   return frames * (4 * (rows * columns / 8 + 1) + kDescriptionBytes);
 }
 
-void write_segmentation(const std::filesystem::path& path, const SeriesLabels& labels, const SegmentTerms& terms) {
+void write_segmentation(const std::filesystem::path& path, const SeriesLabels& labels, const SegmentTerms& terms,
+                        const SegmentPart& part) {
   const DicomLibrary library;
   if (labels.classes.size() > 65536)
     throw input_error(path, "would have more than 65535 segments", "predict fewer classes", "E_LIMIT");
-  SegmentationMaker maker(labels, terms);
+  SegmentationMaker maker(labels, terms, part);
   DcmFileFormat file;
   maker.write(*file.getDataset());
   write_object(path, file, false);

@@ -102,7 +102,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_PARTS", "a class in a predicted label map lies in more parts than in the training cases"},
     {"W_PATIENT", "a patient on both sides of a split"},
     {"W_PEAK", "the process took more memory than its budget"},
-    {"W_PLACE", "a class at another place than in the other cases"},
+    {"W_PLACE", "a class at another place than in the other cases, or than in the training cases"},
     {"W_REFERENCE", "structures that were made on another series than the image, or name another frame of reference"},
     {"W_RESAMPLED", "irregular or tilted slices, sheared axes, or a segmentation on another grid, that were resampled"},
     {"W_RESCALE", "a CT without RescaleSlope: stored values are taken as Hounsfield units"},

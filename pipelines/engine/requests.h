@@ -166,6 +166,11 @@ struct PredictedCase {
   double seconds = 0;
 };
 
+/// An output of an input that a dry run finds cannot be made.
+struct RefusedOutput {
+  std::string output, code, reason;  // "dicom-seg", "W_OUTPUT", why
+};
+
 /// An input or a case as a dry run found it.
 struct PlannedInput {
   std::string id;
@@ -173,6 +178,7 @@ struct PlannedInput {
   std::int64_t bytes = 0;                        // of the process at the peak
   bool kept = false;                             // an earlier call predicted it, and it would be kept
   std::optional<double> seconds = std::nullopt;  // an estimate; none: nothing is known
+  std::vector<RefusedOutput> not_written = {};   // as far as headers tell
 };
 
 struct PredictReport {

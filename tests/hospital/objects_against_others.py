@@ -4,10 +4,12 @@
     python3 tests/hospital/objects_against_others.py build/release/bin/voxshard
 
 Trains a small run on generated phantoms, writes one of them as DICOM series in several orientations by pydicom, predicts each
-with --write, and compares: every frame of the segmentation with the label map in NIfTI at its place in the world; the contours,
-filled by an even-odd rule of this file's own; the numbers of the report with measures.json. dciodvfy must exit 0 on the
-segmentation. Exit 0: all equal, 1: some differ, 77: python3-pydicom, -nibabel or -numpy is missing.
+with --write, and compares: every frame of the segmentation, also of one in several files, with the label map in NIfTI at its place in
+the world; the contours, filled by an even-odd rule of this file's own; the numbers of the report with measures.json, its flags
+with quality.csv, and the segments that it refers to with the files. dciodvfy must exit 0 on all objects, dsrdump on the report.
+Exit 0: all equal, 1: some differ, 77: python3-pydicom, -nibabel or -numpy is missing.
 """
+import csv
 import json
 import os
 import shutil
@@ -25,6 +27,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
+ALL = "dicom-seg,measures,sr,rt-struct"
 POSITIONS = {
     "axial": ([1, 0, 0], [0, 1, 0]),
     "flipped": ([1, 0, 0], [0, -1, 0]),
@@ -48,7 +51,7 @@ def write_series(folder, volume, spacing, cosines):
         data.AccessionNumber, data.ReferringPhysicianName, data.Manufacturer = "", "", "none"
         data.ImageType, data.PositionReferenceIndicator = ["ORIGINAL", "PRIMARY", "AXIAL"], ""
         data.Rows, data.Columns = volume.shape[1], volume.shape[0]
-        data.PixelSpacing, data.SliceThickness = [float(spacing[1]), float(spacing[0])], float(spacing[2])
+        data.PixelSpacing, data.SliceThickness = [float(spacing[1]), float(spacing[0])], round(float(spacing[2]), 6)
         data.ImageOrientationPatient = [float(v) for v in [*row, *column]]
         data.ImagePositionPatient = [round(float(v), 6) for v in numpy.array([-20.5, 11, 3]) + normal * spacing[2] * k]
         data.SamplesPerPixel, data.PhotometricInterpretation = 1, "MONOCHROME2"
@@ -71,10 +74,21 @@ def indices(label_map, world):
     return nearest
 
 
-def segmentation_map(path, label_map):
+def segmentation_files(folder, case):
+    return [os.path.join(folder, file) for file in sorted(os.listdir(folder)) if file.startswith(case + ".seg.")]
+
+
+def segments(data, classes):
+    """Returns the labels of a segmentation by the numbers of its segments, which must count from 1."""
+    assert [one.SegmentNumber for one in data.SegmentSequence] == list(range(1, len(data.SegmentSequence) + 1))
+    return {one.SegmentNumber: classes[one.SegmentLabel] for one in data.SegmentSequence}
+
+
+def add_segmentation(path, label_map, classes, labels):
+    """Adds the voxels of one file to a map."""
     data = pydicom.dcmread(path)
     frames = data.pixel_array.reshape(-1, data.Rows, data.Columns)
-    labels = numpy.zeros(label_map.shape, int)
+    label_of = segments(data, classes)
     shared = data.SharedFunctionalGroupsSequence[0]
     cosines = numpy.array(shared.PlaneOrientationSequence[0].ImageOrientationPatient, float)
     spacing = shared.PixelMeasuresSequence[0].PixelSpacing
@@ -84,8 +98,15 @@ def segmentation_map(path, label_map):
         rows, columns = numpy.nonzero(frame)
         world = position + numpy.outer(columns * spacing[1], cosines[:3]) + numpy.outer(rows * spacing[0], cosines[3:])
         number = groups.SegmentIdentificationSequence[0].ReferencedSegmentNumber
-        labels[tuple(indices(label_map, world).T)] = number
+        labels[tuple(indices(label_map, world).T)] = label_of[number]
     assert str(data.PatientName) == "Planted^Name" and data.StudyInstanceUID == "1.2.3"
+    return data
+
+
+def segmentation_map(folder, case, label_map, classes):
+    labels = numpy.zeros(label_map.shape, int)
+    files = [add_segmentation(path, label_map, classes, labels) for path in segmentation_files(folder, case)]
+    assert len({one.SeriesInstanceUID for one in files}) == 1 and len({one.SOPInstanceUID for one in files}) == len(files)
     return labels
 
 
@@ -119,12 +140,55 @@ def numbers_in(item, found):
     return found
 
 
+def flags_in(item, found):
+    """Collects (code, sentence) of the flags of a report."""
+    if item.ValueType == "TEXT" and item.ConceptNameCodeSequence[0].CodingSchemeDesignator == "99VOXSHARD":
+        found.append((item.ConceptNameCodeSequence[0].CodeValue, item.TextValue))
+    for part in getattr(item, "ContentSequence", []):
+        flags_in(part, found)
+    return found
+
+
+def segments_in(item, found):
+    """Collects (tracking identifier, UID of the file, number of the segment) of the groups of a report."""
+    parts = getattr(item, "ContentSequence", [])
+    names = [p.TextValue for p in parts if p.ValueType == "TEXT" and p.ConceptNameCodeSequence[0].CodeValue == "112039"]
+    for part in parts:
+        if part.ValueType == "IMAGE" and names:
+            image = part.ReferencedSOPSequence[0]
+            numbers = image.ReferencedSegmentNumber
+            found.append((names[0], image.ReferencedSOPInstanceUID, int(numbers if isinstance(numbers, (int, str)) else numbers[0])))
+        segments_in(part, found)
+    return found
+
+
+def judge_report(name, folder, case, classes):
+    report = pydicom.dcmread(os.path.join(folder, case + ".sr.dcm"))
+    told = sorted(sum((flags_in(part, []) for part in report.ContentSequence), []))
+    with open(os.path.join(folder, "quality.csv")) as file:
+        wanted = sorted((row["code"], row["what"] + ".") for row in csv.DictReader(file) if row["case"] == case and row["code"])
+    same = told == wanted
+    print(f"{name}: report, {len(told)} flags, {'equal' if same else 'DIFFERENT'}")
+    by_uid = {}
+    for path in segmentation_files(folder, case):
+        data = pydicom.dcmread(path, stop_before_pixels=True)
+        by_uid[data.SOPInstanceUID] = segments(data, classes)
+    groups = sum((segments_in(part, []) for part in report.ContentSequence), [])
+    right = bool(groups) and all(by_uid[uid][number] == classes[label] for label, uid, number in groups)
+    print(f"{name}: report, {len(groups)} segments in {len(by_uid)} files, {'right' if right else 'WRONG'}")
+    return same and right, len(told)
+
+
 def judge(name, folder, case):
+    with open(os.path.join(folder, "classes.json")) as file:
+        names = json.load(file)["labels"]
     label_map = nibabel.load(os.path.join(folder, case + ".nii.gz"))
     truth = numpy.asarray(label_map.dataobj).astype(int)
     same = True
-    for what, found in (("segmentation", segmentation_map(os.path.join(folder, case + ".seg.dcm"), label_map)),
-                        ("contours", contour_map(os.path.join(folder, case + ".rtstruct.dcm"), label_map))):
+    contours = os.path.join(folder, case + ".rtstruct.dcm")
+    maps = [("segmentation", segmentation_map(folder, case, label_map, names))]
+    maps += [("contours", contour_map(contours, label_map))] if os.path.exists(contours) else []
+    for what, found in maps:
         differ = int((found != truth).sum())
         print(f"{name}: {what}, {int((truth > 0).sum())} voxels, {differ} differ")
         same = same and differ == 0
@@ -136,8 +200,11 @@ def judge(name, folder, case):
     found = sorted(sum((numbers_in(part, []) for part in report.ContentSequence), []))
     close = len(found) == len(wanted) and numpy.allclose(found, wanted, rtol=1e-9)
     print(f"{name}: report, {len(found)} numbers, {'equal' if close else 'DIFFERENT'}")
-    same = same and close
-    for program, ending in (("dciodvfy", ".seg.dcm"), ("dciodvfy", ".rtstruct.dcm"), ("dciodvfy", ".sr.dcm"), ("dsrdump", ".sr.dcm")):
+    good, flags = judge_report(name, folder, case, names)
+    same = same and close and good
+    checked = [("dciodvfy", os.path.basename(path)[len(case):]) for path in segmentation_files(folder, case)]
+    checked += [("dciodvfy", ".rtstruct.dcm")] if os.path.exists(contours) else []
+    for program, ending in [*checked, ("dciodvfy", ".sr.dcm"), ("dsrdump", ".sr.dcm")]:
         if shutil.which(program) is None:
             print(f"skipped: {program} is missing")
             continue
@@ -146,7 +213,7 @@ def judge(name, folder, case):
         if done.returncode != 0:
             print("".join(line + "\n" for line in (done.stdout + done.stderr).splitlines() if "rror" in line), end="")
         same = same and done.returncode == 0
-    if shutil.which("plastimatch"):
+    if shutil.which("plastimatch") and os.path.exists(contours):
         done = subprocess.run(["plastimatch", "convert", "--input", os.path.join(folder, case + ".rtstruct.dcm"),
                                "--referenced-ct", os.path.join(os.path.dirname(folder), "ct"), "--output-labelmap",
                                os.path.join(folder, "plastimatch.nii.gz")], capture_output=True, text=True)
@@ -156,7 +223,7 @@ def judge(name, folder, case):
             if theirs.shape == mine.shape:
                 dice = 2 * (mine & theirs).sum() / max(1, mine.sum() + theirs.sum())
                 print(f"{name}: plastimatch fills {int(theirs.sum())} voxels, Dice {dice:.4f}")
-    return same
+    return same, flags
 
 
 def main():
@@ -165,20 +232,33 @@ def main():
     with tempfile.TemporaryDirectory() as top:
         def run(*words):
             subprocess.run([voxshard, *words, "--quiet"], cwd=top, check=True, capture_output=True)
-        run("demo", "data", "--cases", "4", "--test", "1")
+        run("demo", "data", "--cases", "9", "--test", "1")  # of fewer than 8 nothing is usual, and no flag is given
         run("prepare", "data", "-o", "work", "--spacing", "8,8,8")
-        run("train", "work", "-o", "run", "--base-filters", "4", "--depth", "3", "--crop", "16x16x16", "--steps", "80")
+        run("train", "work", "-o", "run", "--base-filters", "4", "--depth", "3", "--crop", "16x16x16", "--steps", "80", "--fold", "all")
         image = nibabel.load(os.path.join(top, "data", "imagesTr", "phantom_000_0000.nii.gz"))
         volume = numpy.rint(numpy.asarray(image.dataobj)).astype(int)
         volume = volume[: volume.shape[0] // 2 * 2 - 1, : volume.shape[1] // 2 * 2 - 3]  # slices of an odd number of pixels
-        for name, cosines in POSITIONS.items():
+        spacing = numpy.array(image.header.get_zooms()[:3], float)
+
+        def judged(name, voxels, spacing, cosines, *options):
             folder = os.path.join(top, name)
             os.makedirs(folder)
-            write_series(os.path.join(folder, "ct"), volume, image.header.get_zooms()[:3], cosines)
-            run("predict", "run", os.path.join(name, "ct"), "-o", os.path.join(name, "out"), "--write",
-                "dicom-seg,measures,sr,rt-struct")
+            write_series(os.path.join(folder, "ct"), voxels, spacing, cosines)
+            run("predict", "run", os.path.join(name, "ct"), "-o", os.path.join(name, "out"), "--write", *options)
             (case,) = [file[:-7] for file in os.listdir(os.path.join(folder, "out")) if file.endswith(".nii.gz")]
-            same = judge(name, os.path.join(folder, "out"), case) and same
+            return judge(name, os.path.join(folder, "out"), case)
+
+        for name, cosines in POSITIONS.items():
+            same = judged(name, volume, spacing, cosines, ALL)[0] and same
+        half = volume[:, :, : volume.shape[2] // 2]
+        good, flags = judged("cut", half, spacing, POSITIONS["axial"], ALL)
+        same = same and good and flags > 0
+        times = -(-900 // volume.shape[2])  # each slice as many thin ones: more than 400 frames
+        good, _ = judged("parts", numpy.repeat(volume, times, axis=2), spacing / [1, 1, times], POSITIONS["axial"],
+                         "dicom-seg,measures,sr", "--segments-per-file", "2")
+        parts = len([file for file in os.listdir(os.path.join(top, "parts", "out")) if ".seg." in file])
+        print(f"parts: the segmentation has {parts} files")
+        same = same and good and parts > 1
     sys.exit(0 if same else 1)
 
 

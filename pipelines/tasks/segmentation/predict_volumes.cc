@@ -52,6 +52,7 @@ class VolumePrediction : public Prediction {
         sides_(predictor_.first().sides),
         outputs_({.asked = written_outputs(reading_.write),
                   .terms = reading_.terms,
+                  .most_segments = static_cast<std::size_t>(reading_.segments_per_file),
                   .classes = plan_.class_names,
                   .hounsfield = is_ct_channel(plan_.channels.front())},
                  batch),
@@ -99,8 +100,8 @@ class VolumePrediction : public Prediction {
           return b_.fail(i, info.problem_code, without_paths(info.problem, item)), std::nullopt;
       const bool kept =
           folder_.made_with(made_with_) && folder_.holds(item.id, made_hash(b_, item, turn, file_hashes(item)));
-      return PlannedInput{
-          .id = item.id, .extents = turn.extents, .bytes = predictor_.plan_that_fits(item).total(), .kept = kept};
+      const std::int64_t bytes = predictor_.plan_that_fits(item).total();
+      return PlannedInput{item.id, turn.extents, bytes, kept, std::nullopt, outputs_.foretell(item, kept)};
     });
   }
 
@@ -243,7 +244,7 @@ class VolumePrediction : public Prediction {
       if (reading_.probabilities) files.insert(probabilities.filename().string());
       folder_.begin(item.id, files);
       write_volume(file, restored, DiskType::kU8, o_.formats);
-      outputs_.write(item, restored, opened);
+      outputs_.write(item, restored, opened, flags_.last());
     }
     if (!reading_.probabilities) return;
     Volume numbers{found.grid, numbered_voxels(found.sums.shape())};

@@ -69,6 +69,12 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
                       "With {write}: file of coded terms of classes (TOML, JSON or YAML) that come before those of the "
                       "program, data/terms/segment_terms.toml",
                       written, &o.terms});
+  settings.push_back({"segments-per-file",
+                      "Segments of a file of a DICOM segmentation that has more than 400 frames, which some viewers "
+                      "leave out: CASE.seg.1.dcm, CASE.seg.2.dcm, ...; 0: one file",
+                      written,
+                      &o.segments_per_file,
+                      {{0, 65535}}});
   const std::string group = "Inputs that arrive";
   settings.push_back({"watch",
                       "The input is a folder: what is in it is predicted, then what arrives, until the command is "

@@ -14,17 +14,18 @@ namespace voxshard {
 struct VolumeReading {
   VolumeLimits limits;
   IrregularSlices irregular = IrregularSlices::kReject;
-  bool best_series = true;        // of several reconstructions of a scan only the best (io/dicom/same_scan.h)
-  std::filesystem::path id_salt;  // file of a secret that ids of cases are made with; empty: there is none
-  bool keep_names = false;        // DICOM series are named after their folders
-  std::string largest = "none";   // classes of which the largest connected part alone is kept: none, all, or names
-  bool probabilities = false;     // class probabilities are written beside each label map
-  bool refer = false;             // what a person should look at is listed at the end
-  std::string write;              // what else is written, by words with commas (outputs/written_outputs.h)
-  std::filesystem::path terms;    // file of coded terms for it; empty: those that are built in
-  bool watch = false;             // the input is a folder in which further ones arrive
-  std::filesystem::path done;     // where finished inputs of that folder go
-  double quiet_s = 10;            // seconds without a change after which one of them is complete
+  bool best_series = true;             // of several reconstructions of a scan only the best (io/dicom/same_scan.h)
+  std::filesystem::path id_salt;       // file of a secret that ids of cases are made with; empty: there is none
+  bool keep_names = false;             // DICOM series are named after their folders
+  std::string largest = "none";        // classes of which the largest connected part alone is kept: none, all, or names
+  bool probabilities = false;          // class probabilities are written beside each label map
+  bool refer = false;                  // what a person should look at is listed at the end
+  std::string write;                   // what else is written, by words with commas (outputs/written_outputs.h)
+  std::filesystem::path terms;         // file of coded terms for it; empty: those that are built in
+  std::int64_t segments_per_file = 0;  // of a DICOM segmentation of too many frames; 0: one file
+  bool watch = false;                  // the input is a folder in which further ones arrive
+  std::filesystem::path done;          // where finished inputs of that folder go
+  double quiet_s = 10;                 // seconds without a change after which one of them is complete
 };
 
 /// Returns the settings of the limits, the same for check, prepare and predict.

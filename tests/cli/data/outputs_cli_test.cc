@@ -19,6 +19,13 @@ TEST_F(OutputsCli, WhatCannotBeWrittenIsListedAndExitsWith8) {
   EXPECT_TRUE(std::filesystem::exists(out + "/measures.csv"));
 }
 
+TEST_F(OutputsCli, ADryRunSaysSoBefore) {
+  const CommandResult r = run_voxshard("predict " + run() + " " + data() + "/imagesTs -o " + (*folder_ / "dry") +
+                                       " --write dicom-seg --segments-per-file 2 --dry-run --json");
+  EXPECT_EQ(r.exit_code, 8) << r.err;
+  EXPECT_EQ(r.json().at("planned").at(0).at("not_written").at(0).at("code"), "W_OUTPUT");
+}
+
 TEST_F(OutputsCli, WithMeasuresAloneAllIsWellAndExitsWith0) {
   const std::string out = *folder_ / "measured";
   const CommandResult r =

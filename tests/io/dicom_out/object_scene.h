@@ -77,9 +77,11 @@ class ObjectScene {
 
   std::vector<std::int32_t> expected() const { return values(voxels_); }
   /// Returns the classes that a file of structures gives on the grid of the series, by the program's own reader.
-  std::vector<std::int32_t> read_back(const std::string& name, std::vector<std::string>* notes = nullptr) const {
+  ///   class_of  by number of the structure
+  std::vector<std::int32_t> read_back(const std::string& name, std::vector<std::string>* notes = nullptr,
+                                      const std::map<int, int>& class_of = {{1, 1}, {2, 2}, {3, 3}, {4, 4}}) const {
     const StructureOptions options{.image = {.series_uid = "1.2.3.4", .frame_of_reference_uid = "1.2.3.9"}};
-    const StructureLabels made = read_structures_on(file(name), grid_, {{1, 1}, {2, 2}, {3, 3}, {4, 4}}, options);
+    const StructureLabels made = read_structures_on(file(name), grid_, class_of, options);
     if (notes != nullptr) *notes = made.notes;
     return values(made.volume.voxels);
   }

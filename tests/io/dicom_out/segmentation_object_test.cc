@@ -5,7 +5,10 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <set>
 
+#include "io/datasets/case_label.h"
+#include "io/datasets/study_tree.h"
 #include "io/dicom/segmentation.h"
 #include "tests/expect_error.h"
 #include "tests/io/dicom_out/object_scene.h"
@@ -54,7 +57,7 @@ TEST(SegmentationObject, HasASegmentForEachClassAndNoEmptyFrame) {
   std::vector<std::int64_t> frames(5);
   for (const DicomFrame& frame : header.frames) ++frames.at(static_cast<std::size_t>(frame.segment));
   EXPECT_THAT(frames, ElementsAre(0, 4, 4, 0, 1));
-  EXPECT_EQ(segmentation_frames(scene.labels()), 9);
+  EXPECT_THAT(segmentation_frames(scene.labels()), ElementsAre(0, 4, 4, 0, 1));
   EXPECT_EQ(header.segmentation, "BINARY");
   EXPECT_FALSE(header.may_overlap);
 }
@@ -85,6 +88,65 @@ TEST(SegmentationObject, TheSameInputGivesTheSameBytes) {
   EXPECT_TRUE(scene.bytes("a.seg.dcm") == scene.bytes("b.seg.dcm"));
   EXPECT_TRUE(scene.bytes("a.seg.dcm") == again.bytes("a.seg.dcm"));
   EXPECT_FALSE(scene.bytes("a.seg.dcm") == scene.bytes("c.seg.dcm"));
+}
+
+TEST(SegmentationObject, InSeveralFilesEachIsReadAgainAndTogetherTheyAreTheLabelMap) {
+  const ObjectScene scene({.slices = 201});
+  const auto parts = segment_parts(segmentation_frames(scene.labels()), 1);
+  ASSERT_EQ(parts.size(), 3u) << "402 frames of two classes, one of the last; class 3 has none";
+  std::vector<std::int32_t> all(scene.expected().size());
+  std::set<std::string> instances, series;
+  for (const SegmentPart& part : parts) {
+    const std::string name = "a" + part.ending();
+    write_segmentation(scene.file(name), scene.labels(), SegmentTerms::builtin(), part);
+    const DicomHeader header = read_dicom_header(scene.file(name));
+    ASSERT_EQ(header.segments.size(), 1u) << name;
+    EXPECT_EQ(header.segments[0].label, scene.classes.at(part.first));
+    EXPECT_EQ(header.sop_instance, segmentation_uids("a key", part).instance);
+    EXPECT_EQ(header.series, segmentation_uids("a key", part).series);
+    instances.insert(header.sop_instance), series.insert(header.series);
+    std::vector<std::string> notes;
+    const auto found = scene.read_back(name, &notes, {{1, static_cast<int>(part.first)}});
+    EXPECT_THAT(notes, IsEmpty());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += found[i];
+  }
+  EXPECT_TRUE(all == scene.expected());
+  EXPECT_EQ(instances.size(), 3u);
+  EXPECT_EQ(series.size(), 1u) << "the files of a segmentation are a series";
+  EXPECT_EQ(series.count(segmentation_uids("a key").series), 0u) << "another one than that of the one file";
+  write_segmentation(scene.file("again.dcm"), scene.labels(), SegmentTerms::builtin(), parts[1]);
+  EXPECT_TRUE(scene.bytes("again.dcm") == scene.bytes("a.seg.2.dcm"));
+}
+
+TEST(SegmentationObject, ItsFilesInATreeOfStudiesAreOneLabelMap) {
+  const ObjectScene scene({.slices = 201});
+  for (const SegmentPart& part : segment_parts(segmentation_frames(scene.labels()), 1))
+    write_segmentation(scene.file("a" + part.ending()), scene.labels(), SegmentTerms::builtin(), part);
+  ClassMap classes;
+  for (std::size_t c = 1; c < scene.classes.size(); ++c) classes.classes.push_back({scene.classes[c], {}, {}});
+  const StudyTree tree = read_study_tree(scene.folder().parent_path(), classes);
+  ASSERT_EQ(tree.dataset.training.size(), 1u);
+  const Case& item = tree.dataset.training[0];
+  EXPECT_EQ(item.structures.size(), 3u);
+  const CaseLabel read = read_case_label(item, read_volume_info(item.images.at(0)).geometry);
+  const auto* v = read.volume.voxels.as<std::int32_t>();
+  EXPECT_TRUE(std::vector<std::int32_t>(v, v + read.volume.voxels.count()) == scene.expected());
+}
+
+TEST(SegmentationObject, FilesOfSeveralSegmentsNumberThemFromOne) {
+  const ObjectScene scene({.slices = 201});
+  const auto parts = segment_parts(segmentation_frames(scene.labels()), 3);
+  ASSERT_EQ(parts.size(), 2u);
+  write_segmentation(scene.file("a.seg.1.dcm"), scene.labels(), SegmentTerms::builtin(), parts[0]);
+  write_segmentation(scene.file("a.seg.2.dcm"), scene.labels(), SegmentTerms::builtin(), parts[1]);
+  const DicomHeader first = read_dicom_header(scene.file("a.seg.1.dcm")),
+                    second = read_dicom_header(scene.file("a.seg.2.dcm"));
+  EXPECT_EQ(first.segments.size(), 3u);
+  EXPECT_EQ(first.frames.size(), 402u);
+  ASSERT_EQ(second.segments.size(), 1u);
+  EXPECT_EQ(second.segments[0].label, "thing");
+  ASSERT_EQ(second.frames.size(), 1u);
+  EXPECT_EQ(second.frames[0].segment, 1);
 }
 
 TEST(SegmentationObject, CarriesTheCharacterSetWithTheNameThatIsWrittenInIt) {

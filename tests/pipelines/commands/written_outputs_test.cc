@@ -1,5 +1,6 @@
 // What predict writes beside label maps: on a DICOM series the objects hold the label map voxel for voxel; without one
 // the label map stays and what is missing is said; a second call keeps what is there.
+#include "io/datasets/class_names.h"
 #include "io/structures/structure_labels.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/segmentation/outputs/case_outputs.h"
@@ -24,20 +25,21 @@ struct OutputsScene : TrainingScene {
   fs::path image() const { return data() / "imagesTr" / "phantom_000_0000.nii.gz"; }
 
   /// Writes an image as a DICOM series, whose slices are planes of its first two axes.
-  void write_series(const std::string& folder, const std::string& frame = "1.2.3.9") const {
+  ///   times  each plane is that many slices
+  void write_series(const std::string& folder, const std::string& frame = "1.2.3.9", std::int64_t times = 1) const {
     const Volume ct = read_image(image());
     const Geometry& g = ct.geometry;
     fs::create_directories(path(folder));
-    for (std::int64_t z = 0; z < g.size[2]; ++z) {
+    for (std::int64_t z = 0; z < g.size[2] * times; ++z) {
       DicomSpec slice{.instance = "1.2.3.1." + std::to_string(z + 1)};
       slice.rows = static_cast<std::uint16_t>(g.size[1]), slice.columns = static_cast<std::uint16_t>(g.size[0]);
       slice.pixel_spacing = decimals(std::array{g.spacing[1], g.spacing[0]});
-      slice.position = g.world({0, 0, static_cast<double>(z)});
+      slice.position = g.world({0, 0, static_cast<double>(z) / static_cast<double>(times)});
       slice.orientation = std::array<double, 6>{};
       for (std::size_t a = 0; a < 6; ++a) (*slice.orientation)[a] = g.direction[3 * (a % 3) + a / 3];
       slice.frame_of_reference = frame, slice.patient_id = "P-1";
       std::vector<std::int16_t> stored;
-      const float* from = ct.voxels.as<float>() + z * g.size[0] * g.size[1];
+      const float* from = ct.voxels.as<float>() + z / times * g.size[0] * g.size[1];
       for (std::int64_t i = 0; i < g.size[0] * g.size[1]; ++i)
         stored.push_back(static_cast<std::int16_t>(std::lround(from[i]) + 1024));
       std::ofstream(path(folder) / (std::to_string(z) + ".dcm"), std::ios::binary) << dicom_bytes(slice, stored);
@@ -84,6 +86,7 @@ TEST(RunPredictOutputs, ObjectsOnADicomSeriesHoldItsLabelMap) {
     EXPECT_NEAR(one.at("ml").get<double>(), static_cast<double>(voxels) * voxel_ml, 1e-9);
   }
   EXPECT_EQ(measures["cases"][0]["unit"], "HU");
+  EXPECT_TRUE(measures["cases"][0].at("flags").empty()) << "of two training cases nothing is usual";
   EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("W_TERM")));  // spine has no row
   for (const std::string& line : scene.progress.lines) EXPECT_THAT(line, Not(HasSubstr("Planted")));
 
@@ -171,6 +174,78 @@ TEST(RunPredictOutputs, AnImageThatIsGoneMeanwhileCostsItsMeasuresAlone) {
   EXPECT_TRUE(fs::exists(report.cases[0].file));
   ASSERT_EQ(report.found.at(kNotWritten).size(), 2u) << report.found.dump();
   EXPECT_EQ(report.found[kNotWritten][1]["output"], "measures");
+}
+
+TEST(RunPredictOutputs, ASegmentationOfTooManyFramesIsSplitOnRequest) {
+  OutputsScene scene("outputs_parts", 40);
+  scene.write_series("ct", "1.2.3.9", 900 / read_volume_info(scene.image()).geometry.size[2]);
+  PredictOptions o = scene.predict(scene.path("ct"), "out", "dicom-seg,sr");
+  const PredictReport whole = run_predict(o, scene.progress);
+  ASSERT_EQ(whole.cases.size(), 1u);
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("some viewers leave out files of more than 400: "
+                                                       "{segments-per-file} splits it")));
+  const fs::path base = scene.path("out") / whole.cases[0].id;
+  const auto file = [&](const std::string& ending) { return fs::path(base.string() + ending); };
+  ASSERT_TRUE(fs::exists(file(".seg.dcm")));
+  o.task.of<VolumeReading>().segments_per_file = 1;
+  const PredictReport split = run_predict(o, scene.progress);
+  EXPECT_EQ(split.kept, 0) << "another option";
+  EXPECT_FALSE(split.found.contains(kNotWritten)) << split.found.dump();
+  EXPECT_FALSE(fs::exists(file(".seg.dcm"))) << "that of the earlier call";
+  const Volume labels = read_label(split.cases.at(0).file);
+  const Geometry grid = read_volume_info(scene.path("ct")).geometry;
+  std::vector<std::int32_t> all(values(labels).size());
+  int parts = 0;
+  for (; fs::exists(file(".seg." + std::to_string(parts + 1) + ".dcm")); ++parts) {
+    const fs::path seg = file(".seg." + std::to_string(parts + 1) + ".dcm");
+    const std::string name = read_dicom_header(seg).segments.at(0).label;
+    const std::vector<std::string> names = read_class_names(scene.path("out/classes.json"));
+    const auto label = static_cast<std::int32_t>(std::ranges::find(names, name) - names.begin());
+    const std::vector<std::int32_t> found = values(read_structures_on(seg, grid, {{1, label}}).volume);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += found[i];
+  }
+  EXPECT_GT(parts, 1);
+  EXPECT_TRUE(all == values(labels)) << "the parts are the label map";
+  const PredictReport again = run_predict(o, scene.progress);
+  EXPECT_EQ(again.kept, 1);
+  EXPECT_FALSE(again.found.contains(kNotWritten)) << again.found.dump();
+  fs::remove(file(".seg.2.dcm"));
+  EXPECT_EQ(run_predict(o, scene.progress).kept, 0) << "a part that is missing is made again with its case";
+  EXPECT_TRUE(fs::exists(file(".seg.2.dcm")));
+}
+
+TEST(RunPredictOutputs, ADryRunForetellsWhatCannotBeWritten) {
+  OutputsScene scene("outputs_dry");
+  PredictOptions o = scene.predict(scene.data() / "imagesTr", "out", "dicom-seg,measures");
+  o.dry_run = true;
+  const PredictReport images = run_predict(o, scene.progress);
+  ASSERT_EQ(images.planned.size(), 2u);
+  ASSERT_EQ(images.planned[0].not_written.size(), 1u) << "measures need no series";
+  EXPECT_EQ(images.planned[0].not_written[0].output, "dicom-seg");
+  EXPECT_EQ(images.planned[0].not_written[0].code, "W_OUTPUT");
+  EXPECT_EQ(images.planned[0].not_written[0].reason, "the image is no DICOM series");
+  EXPECT_TRUE(images.damaged) << "exit 8, as the call itself";
+  EXPECT_THAT(images.text, HasSubstr("2 outputs beside them not written"));
+  EXPECT_EQ(to_json(images).at("planned").at(1).at("not_written").at(0).at("output"), "dicom-seg");
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("W_OUTPUT dicom-seg would not be written: the image is no")));
+  EXPECT_FALSE(fs::exists(scene.path("out")));
+  scene.write_series("frameless", ""), scene.write_series("good");
+  o.input = scene.path("frameless");
+  const PredictReport frameless = run_predict(o, scene.progress);
+  ASSERT_EQ(frameless.planned.at(0).not_written.size(), 1u);
+  EXPECT_THAT(frameless.planned[0].not_written[0].reason, HasSubstr("frame of reference"));
+  o.input = scene.path("good");
+  const PredictReport good = run_predict(o, scene.progress);
+  EXPECT_TRUE(good.planned.at(0).not_written.empty());
+  EXPECT_FALSE(good.damaged);
+  EXPECT_FALSE(to_json(good).at("planned").at(0).contains("not_written"));
+  o.dry_run = false, o.input = scene.data() / "imagesTr";
+  run_predict(o, scene.progress);
+  o.dry_run = true;
+  const PredictReport kept = run_predict(o, scene.progress);
+  EXPECT_TRUE(kept.planned.at(0).kept);
+  ASSERT_EQ(kept.planned[0].not_written.size(), 1u) << "of kept cases too";
+  EXPECT_THAT(kept.planned[0].not_written[0].reason, HasSubstr("an earlier call kept the label map alone"));
 }
 
 TEST(RunPredictOutputs, WordsAndTermsAreReadBeforeAnythingIsWritten) {

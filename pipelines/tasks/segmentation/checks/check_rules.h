@@ -21,9 +21,8 @@ namespace voxshard {
 
 /// Deviations (leave_one_out.h) from the other cases beyond which a class is unusual.
 inline constexpr double kMostScore = 4;
-/// The least deviations that count, as kLogVolumeFloor: of the natural logarithm of the spread, of positions and of
-/// mean HU.
-inline constexpr double kLogSpreadFloor = 0.1, kPlaceFloorMm = 5, kMeanHuFloor = 20;
+/// The least deviations that count, as kLogVolumeFloor: of the natural logarithm of the spread, and of mean HU.
+inline constexpr double kLogSpreadFloor = 0.1, kMeanHuFloor = 20;
 /// Labels count as shifted when the steps at their borders become larger by this factor elsewhere.
 inline constexpr double kShiftGain = 1.05;
 /// Shifts by less are no findings where too few other cases show where borders usually lie: contours may stop a voxel

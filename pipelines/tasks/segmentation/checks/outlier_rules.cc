@@ -8,6 +8,7 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/tasks/segmentation/checks/check_rules.h"
+#include "pipelines/tasks/segmentation/quality/label_facts.h"
 #include "pipelines/tasks/segmentation/quality/leave_one_out.h"
 
 namespace voxshard {
@@ -19,8 +20,6 @@ constexpr std::size_t kMostCompanions = 32;
 constexpr double kMostReversedShare = 0.05;
 /// Two classes have a usual order when their usual offset is at least so many deviations of the offsets.
 constexpr double kLeastOrder = 2;
-constexpr const char* kAxisText[3][2] = {
-    {"to the right of", "to the left of"}, {"in front of", "behind"}, {"below", "above"}};
 
 /// One number of a class in a case; none when it is unknown.
 using Measure = std::function<std::optional<double>(const ClassFacts&)>;
@@ -109,7 +108,7 @@ void find_odd_place(const CheckedSet& set, int label_class, const std::vector<in
       if (std::abs(middle.score) <= kMostScore) continue;
       const double off_mm = middle.value - middle.usual;
       std::string& text = odd[facts];
-      text += (text.empty() ? "" : " and ") + fixed_text(std::abs(off_mm), 0) + " mm " + kAxisText[axis][off_mm > 0];
+      text += (text.empty() ? "" : " and ") + fixed_text(std::abs(off_mm), 0) + " mm " + kPlaceWords[axis][off_mm > 0];
     }
   }
   for (const CaseFacts& facts : set.cases)
@@ -197,9 +196,9 @@ std::vector<Trouble> find_odd_orders(const CheckedSet& set) {
         const Reversal& r = at->second;
         found.push_back({facts.id,
                          class_text(set, a) + " lies " + fixed_text(std::abs(r.offset_mm), 0) + " mm " +
-                             kAxisText[r.axis][r.offset_mm > 0] + " " + class_text(set, b) +
+                             kPlaceWords[r.axis][r.offset_mm > 0] + " " + class_text(set, b) +
                              "; usual in the other cases: " + fixed_text(std::abs(r.usual_mm), 0) + " mm " +
-                             kAxisText[r.axis][r.usual_mm > 0] + " it",
+                             kPlaceWords[r.axis][r.usual_mm > 0] + " it",
                          {a, b}});
       }
     }

@@ -18,27 +18,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kSegmentationEnding = ".seg.dcm", *kReportEnding = ".sr.dcm",
-                     *kStructuresEnding = ".rtstruct.dcm";
+constexpr const char *kReportEnding = ".sr.dcm", *kStructuresEnding = ".rtstruct.dcm";
+
+constexpr const char* kKeptAlone = "an earlier call kept the label map alone, and said why";
 
 /// One output: its word, the ending of its file, and whether it is asked for.
 struct WrittenKind {
   std::string_view word;
-  const char* ending;
+  const char* ending;  // null: of the segmentation, SegmentPart tells it
   bool WrittenOutputs::*asked;
   bool dicom;
 };
-constexpr WrittenKind kKinds[] = {{kWrittenWords[0], kSegmentationEnding, &WrittenOutputs::segmentation, true},
+constexpr WrittenKind kKinds[] = {{kWrittenWords[0], nullptr, &WrittenOutputs::segmentation, true},
                                   {kWrittenWords[1], kMeasuresEnding, &WrittenOutputs::measures, false},
                                   {kWrittenWords[2], kReportEnding, &WrittenOutputs::report, true},
                                   {kWrittenWords[3], kStructuresEnding, &WrittenOutputs::structures, true}};
 
-/// More frames than these are left out by some viewers (reported for Weasis, issue 680).
-constexpr std::int64_t kMostShownFrames = 400;
-
 bool has_label(const Tensor& labels) {
   const auto* v = labels.as<std::int32_t>();
   return std::any_of(v, v + labels.count(), [](std::int32_t label) { return label > 0; });
+}
+
+std::vector<std::string> endings_of(const WrittenKind& kind, const std::vector<SegmentPart>& parts) {
+  if (kind.ending != nullptr) return {kind.ending};
+  std::vector<std::string> endings;
+  for (const SegmentPart& part : parts) endings.push_back(part.ending());
+  return endings;
+}
+
+std::vector<ReportFlag> report_flags(const std::vector<QualityFlag>& flags) {
+  std::vector<ReportFlag> all;
+  for (const QualityFlag& flag : flags)
+    all.push_back({flag.code, static_cast<std::size_t>(flag.label_class), flag.what});
+  return all;
 }
 
 std::vector<ClassNumbers> numbers_of(const std::vector<ClassMeasures>& measures, bool hounsfield) {
@@ -70,10 +82,12 @@ std::string CaseOutputs::settings_hash(const std::string& run) const {
   std::string words = run;
   for (const WrittenKind& kind : kKinds)
     if (choice_.asked.*kind.asked) words += " " + std::string(kind.word);
+  if (choice_.asked.segmentation && choice_.most_segments > 0)
+    words += " by " + std::to_string(choice_.most_segments) + " segments";
   return content_hash(words + (choice_.asked.any_dicom() ? " " + terms().hash() : ""));
 }
 
-fs::path CaseOutputs::file(const Case& item, const char* ending) const {
+fs::path CaseOutputs::file(const Case& item, const std::string& ending) const {
   return named_file(b_.options.output, item.id, ending);
 }
 
@@ -99,46 +113,77 @@ CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, co
                                       std::int64_t beside_bytes) {
   Opened opened{.possible = choice_.asked, .key = content_hash(key + " " + terms().hash())};
   if (!choice_.asked.any()) return opened;
-  std::string reason, code = "W_OUTPUT";
-  if (choice_.asked.any_dicom()) {
-    try {
-      opened.from = open_series(item.images.front(), b_.options.formats.limits);
-      if (!opened.from) {
-        reason = "the image is no DICOM series";
-      } else {
-        opened.source = read_source_series(opened.from->series);
-        reason = unfit_reason(*opened.source, labels.geometry);
-        if (reason.empty() && !has_label(labels.voxels)) reason = "no voxel has a class";
-      }
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kInput) throw;
-      reason = item.anonymous ? without_paths(e.what(), item) : e.what(), code = e.code();
-    }
-  }
+  open_source(item, labels.geometry, opened);
+  if (opened.reason.empty() && choice_.asked.any_dicom() && !has_label(labels.voxels))
+    opened.reason = "no voxel has a class", opened.code = "W_OUTPUT";
   for (const WrittenKind& kind : kKinds)
-    if (kind.dicom && !reason.empty() && opened.possible.*kind.asked) {
-      refuse(item, kind.word, code, reason);
+    if (kind.dicom && !opened.reason.empty() && opened.possible.*kind.asked) {
+      refuse(item, kind.word, opened.code, opened.reason);
       opened.possible.*kind.asked = false;
     }
   require_memory(item, labels, beside_bytes, opened);
   for (const WrittenKind& kind : kKinds)
-    if (opened.possible.*kind.asked) opened.files.insert(file(item, kind.ending).filename().string());
+    if (opened.possible.*kind.asked)
+      for (const std::string& ending : endings_of(kind, opened.parts))
+        opened.files.insert(file(item, ending).filename().string());
   return opened;
+}
+
+void CaseOutputs::open_source(const Case& item, const Geometry& labels, Opened& opened) {
+  if (!choice_.asked.any_dicom()) return;
+  opened.code = "W_OUTPUT";
+  try {
+    opened.from = open_series(item.images.front(), b_.options.formats.limits);
+    if (!opened.from) {
+      opened.reason = "the image is no DICOM series";
+      return;
+    }
+    opened.source = read_source_series(opened.from->series);
+    opened.reason = unfit_reason(*opened.source, labels);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kInput) throw;
+    opened.reason = item.anonymous ? without_paths(e.what(), item) : e.what(), opened.code = e.code();
+  }
+}
+
+std::vector<RefusedOutput> CaseOutputs::foretell(const Case& item, bool kept) {
+  std::vector<RefusedOutput> refused;
+  Opened opened;
+  if (kept)
+    opened.code = "W_OUTPUT", opened.reason = kKeptAlone;
+  else
+    open_source(item, read_volume_info(item.images.front(), b_.options.formats).geometry, opened);
+  for (const WrittenKind& kind : kKinds) {
+    if (!(choice_.asked.*kind.asked) || opened.reason.empty()) continue;
+    if (kept ? is_written(item, kind.ending) : !kind.dicom) continue;
+    refused.push_back({std::string(kind.word), opened.code, opened.reason});
+    b_.progress.warn("case " + shown_name(item.id) + ": W_OUTPUT " + std::string(kind.word) +
+                     " would not be written: " + opened.reason);
+  }
+  b_.report.damaged = b_.report.damaged || !refused.empty();
+  return refused;
 }
 
 void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::int64_t beside_bytes, Opened& opened) {
   const ProcessPlan held =
       b_.planned().held + ProcessPlan{{MemoryPart::kResults, labels.voxels.bytes() + beside_bytes}};
   const std::int64_t left = left_of(b_.options.formats.limits.memory_bytes, held.total());
-  const bool objects = opened.possible.any_dicom();
-  const std::int64_t frames =
-      objects ? segmentation_frames({*opened.source, labels.voxels, choice_.classes, opened.key}) : 0;
-  if (opened.possible.segmentation && frames > kMostShownFrames)
-    b_.progress.log("case " + shown_name(item.id) + ": its segmentation has " + std::to_string(frames) +
-                    " frames; some viewers leave out files of more than " + std::to_string(kMostShownFrames));
+  const std::vector<std::int64_t> by_label =
+      opened.possible.any_dicom() ? segmentation_frames({*opened.source, labels.voxels, choice_.classes, opened.key})
+                                  : std::vector<std::int64_t>(choice_.classes.size());
+  const std::int64_t frames = frames_of(whole_segmentation(by_label.size()), by_label);
+  opened.parts = segment_parts(by_label, choice_.most_segments);
+  std::int64_t most_frames = 0;  // of a file
+  for (const SegmentPart& part : opened.parts) most_frames = std::max(most_frames, frames_of(part, by_label));
+  if (opened.possible.segmentation && most_frames > kMostShownFrames)
+    b_.progress.warn("case " + shown_name(item.id) + ": " +
+                     (opened.parts.size() > 1 ? "a file of its segmentation has " : "its segmentation has ") +
+                     std::to_string(most_frames) + " frames; some viewers leave out files of more than " +
+                     std::to_string(kMostShownFrames) +
+                     (choice_.most_segments == 1 ? "" : ": {segments-per-file} splits it"));
   const auto& size = labels.geometry.size;
   const auto bytes_of = [&](const WrittenKind& kind) {
-    if (kind.asked == &WrittenOutputs::segmentation) return segmentation_bytes(frames, size[1], size[0]);
+    if (kind.asked == &WrittenOutputs::segmentation) return segmentation_bytes(most_frames, size[1], size[0]);
     if (kind.asked == &WrittenOutputs::structures) return structure_set_bytes(labels.voxels, frames);
     return planned_bytes(reading(read_volume_info(item.images.front(), b_.options.formats)));
   };
@@ -160,7 +205,8 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
   }
 }
 
-void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& opened) {
+void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& opened,
+                        const std::vector<QualityFlag>& flags) {
   const WrittenOutputs& possible = opened.possible;
   remove_earlier(opened);
   std::vector<ClassMeasures> measures;
@@ -172,20 +218,25 @@ void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& op
       measures = measure_classes(labels, image, choice_.classes);
     });
   if (possible.measures && !measures.empty())
-    write_case_measures(file(item, kMeasuresEnding), item.id, choice_.classes, measures,
-                        choice_.hounsfield ? "HU" : "");
+    write_case_measures(file(item, kMeasuresEnding),
+                        {item.id, choice_.classes, measures, choice_.hounsfield ? "HU" : "", flags});
   if (possible.measures && possible.report && measures.empty())
     refuse(item, "sr", "W_OUTPUT", "the measures that it holds are not written");
   if (!possible.any_dicom()) return;
   const SeriesLabels on_series{*opened.source, labels.voxels, choice_.classes, opened.key};
   const bool segmented = possible.segmentation && attempt(item, "dicom-seg", [&] {
-                           write_segmentation(file(item, kSegmentationEnding), on_series, terms());
+                           for (const SegmentPart& part : opened.parts)
+                             write_segmentation(file(item, part.ending()), on_series, terms(), part);
                          });
+  for (const SegmentPart& part : opened.parts)  // one without the others would look whole
+    if (std::error_code none; !segmented) fs::remove(file(item, part.ending()), none);
   if (possible.report && !measures.empty() && !segmented)
     refuse(item, "sr", "W_OUTPUT", "the segmentation that it refers to is not written");
   if (possible.report && !measures.empty() && segmented)
     attempt(item, "sr", [&] {
-      write_measurement_report(file(item, kReportEnding), on_series, terms(), numbers_of(measures, choice_.hounsfield));
+      write_measurement_report(
+          file(item, kReportEnding), on_series, terms(),
+          {.numbers = numbers_of(measures, choice_.hounsfield), .parts = opened.parts, .flags = report_flags(flags)});
     });
   if (possible.structures)
     attempt(item, "rt-struct", [&] { write_structure_set(file(item, kStructuresEnding), on_series, terms()); });
@@ -202,8 +253,18 @@ void CaseOutputs::remove_earlier(const Opened& opened) const {
 
 void CaseOutputs::keep(const Case& item) {
   for (const WrittenKind& kind : kKinds)
-    if (std::error_code unseen; choice_.asked.*kind.asked && !fs::exists(file(item, kind.ending), unseen))
-      refuse(item, kind.word, "W_OUTPUT", "an earlier call kept the label map alone, and said why");
+    if (choice_.asked.*kind.asked && !is_written(item, kind.ending)) refuse(item, kind.word, "W_OUTPUT", kKeptAlone);
+}
+
+bool CaseOutputs::is_written(const Case& item, const char* ending) const {
+  const std::vector<SegmentPart> first = {SegmentPart{}, SegmentPart{.number = 1}};
+  const std::vector<std::string> endings =
+      ending != nullptr ? std::vector<std::string>{ending}
+                        : std::vector<std::string>{first.front().ending(), first.back().ending()};
+  return std::ranges::any_of(endings, [&](const std::string& one) {
+    std::error_code unseen;
+    return fs::exists(file(item, one), unseen);
+  });
 }
 
 void CaseOutputs::finish() {

@@ -3,7 +3,7 @@
 //   CaseOutputs outputs({.asked = written_outputs("dicom-seg,measures"), .terms = "", .classes = names}, batch);
 //   const CaseOutputs::Opened opened = outputs.open(item, labels, key, 0);     // says what cannot be written, and why
 //   folder.begin(item.id, opened.files);
-//   outputs.write(item, labels, opened);
+//   outputs.write(item, labels, opened, flags);
 //   outputs.finish();
 //
 // The headers of a series are read when its label map is there, and released with it: while a case is predicted nothing
@@ -16,11 +16,13 @@
 #include <string>
 
 #include "io/datasets/dataset.h"
+#include "io/dicom_out/segment_parts.h"
 #include "io/dicom_out/segment_terms.h"
 #include "io/dicom_out/source_series.h"
 #include "io/volume/archive.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/tasks/segmentation/outputs/written_outputs.h"
+#include "pipelines/tasks/segmentation/quality/quality_rules.h"
 
 namespace voxshard {
 
@@ -30,6 +32,7 @@ inline constexpr const char* kNotWritten = "not_written";
 struct OutputChoice {
   WrittenOutputs asked = {};
   std::filesystem::path terms = {};       // file of coded terms; empty: the table that is built in
+  std::size_t most_segments = 0;          // of a file, as segment_parts() takes it
   std::vector<std::string> classes = {};  // by label, the background first
   bool hounsfield = false;                // the images are CT
 };
@@ -49,6 +52,8 @@ class CaseOutputs {
     WrittenOutputs possible = {};
     std::optional<OpenedSeries> from = {};    // keeps the files of an archive
     std::optional<SourceSeries> source = {};  // where a DICOM object can be written
+    std::string reason = {}, code = {};       // why none can be; else empty
+    std::vector<SegmentPart> parts = {};      // the files of the segmentation
     std::string key = {};                     // a hash of input and run
   };
   /// Opens the series of a case and plans the memory of its outputs; says in the log and the report what cannot be
@@ -58,7 +63,11 @@ class CaseOutputs {
   ///   beside_bytes  memory that the case holds beside the label map
   Opened open(const Case& item, const Volume& labels, const std::string& key, std::int64_t beside_bytes);
   /// Writes them into the output folder. An error of the input costs the output that it came from. Errors: kOutput.
-  void write(const Case& item, const Volume& labels, const Opened& opened);
+  ///   flags  of the label map
+  void write(const Case& item, const Volume& labels, const Opened& opened, const std::vector<QualityFlag>& flags);
+  /// Returns and logs which outputs of a case could not be written, as far as its headers tell.
+  ///   kept  an earlier call predicted it
+  std::vector<RefusedOutput> foretell(const Case& item, bool kept);
 
   /// Says of a case that an earlier call predicted what that call could not write.
   void keep(const Case& item);
@@ -66,6 +75,11 @@ class CaseOutputs {
   void finish();
 
  private:
+  /// Opens the series of a case, and says in `opened` why no object can be made on it for labels on that grid.
+  void open_source(const Case& item, const Geometry& labels, Opened& opened);
+  /// True when a file of a kept case is there.
+  ///   ending  null: of the segmentation, in one file or several
+  bool is_written(const Case& item, const char* ending) const;
   void refuse(const Case& item, std::string_view output, const std::string& code, const std::string& reason);
   /// Drops outputs whose memory the budget does not leave.
   void require_memory(const Case& item, const Volume& labels, std::int64_t beside_bytes, Opened& opened);
@@ -73,7 +87,7 @@ class CaseOutputs {
   bool attempt(const Case& item, std::string_view output, const std::function<void()>& body);
   /// Removes what an earlier call wrote of the case: an output that fails now must not leave that of an earlier input.
   void remove_earlier(const Opened& opened) const;
-  std::filesystem::path file(const Case& item, const char* ending) const;
+  std::filesystem::path file(const Case& item, const std::string& ending) const;
 
   OutputChoice choice_;
   PredictionBatch& b_;

@@ -4,6 +4,7 @@
 #include "io/files/config_file.h"
 #include "io/files/csv.h"
 #include "io/files/file_name.h"
+#include "libcore/base/plain_text.h"
 
 namespace voxshard {
 namespace {
@@ -41,12 +42,11 @@ std::string rows_of(const nlohmann::json& one) {
 
 }  // namespace
 
-void write_case_measures(const fs::path& file, const std::string& id, const std::vector<std::string>& classes,
-                         const std::vector<ClassMeasures>& measures, const std::string& unit) {
-  Json rows = Json::array();
-  for (std::size_t c = 1; c < classes.size(); ++c) {
-    const ClassMeasures& m = measures.at(c);
-    rows.push_back({{"class", classes[c]},
+void write_case_measures(const fs::path& file, const CaseMeasures& one) {
+  Json rows = Json::array(), flags = Json::array();
+  for (std::size_t c = 1; c < one.classes.size(); ++c) {
+    const ClassMeasures& m = one.measures.at(c);
+    rows.push_back({{"class", one.classes[c]},
                     {"label", c},
                     {"voxels", m.voxels},
                     {"ml", m.volume_ml},
@@ -54,7 +54,12 @@ void write_case_measures(const fs::path& file, const std::string& id, const std:
                     {"deviation", number_or_null(m.deviation)},
                     {"diameter_mm", number_or_null(m.diameter_mm)}});
   }
-  const Json all = {{"case", id}, {"unit", unit}, {"classes", std::move(rows)}};
+  for (const QualityFlag& flag : one.flags)
+    flags.push_back({{"code", flag.code},
+                     {"class", flag.label_class > 0 ? Json(one.classes.at(static_cast<std::size_t>(flag.label_class)))
+                                                    : Json(nullptr)},
+                     {"what", plain_text(flag.what)}});
+  const Json all = {{"case", one.id}, {"unit", one.unit}, {"classes", std::move(rows)}, {"flags", std::move(flags)}};
   write_text_atomically(file, text_of(all));
 }
 
@@ -70,10 +75,13 @@ void join_measures(const fs::path& folder, const std::vector<std::string>& ids) 
     try {
       table += rows_of(one);
       Json copy = {{"case", one.at("case")}, {"unit", one.at("unit")}, {"classes", Json::array()}};
+      if (one.contains("flags")) copy["flags"] = Json::array();
       for (const nlohmann::json& row : one.at("classes")) {
         Json& fields = copy["classes"].emplace_back(Json::object());
         for (const char* column : kColumns) fields[column] = row.at(column);
       }
+      for (const nlohmann::json& flag : one.value("flags", nlohmann::json::array()))
+        copy["flags"].push_back({{"code", flag.at("code")}, {"class", flag.at("class")}, {"what", flag.at("what")}});
       cases.push_back(std::move(copy));
     } catch (const nlohmann::json::exception&) {
       throw input_error(file, "holds no measures of a case", "remove it, and predict the case again");

@@ -89,7 +89,8 @@ void CaseFlags::judge(const std::string& id, const Volume& labels, const std::ve
       .channels = channels};
   std::vector<Row>& rows = rows_[id];
   rows.clear();
-  for (const QualityFlag& flag : quality_flags(facts, *ranges_, class_names_)) {
+  last_ = quality_flags(facts, *ranges_, class_names_);
+  for (const QualityFlag& flag : last_) {
     const auto label_class = static_cast<std::size_t>(flag.label_class);
     rows.push_back({flag.code, label_class > 0 ? class_names_.at(label_class) : "", plain_text(flag.what)});
     progress_.warn("case " + shown_name(id) + ": " + flag.code + " " + flag.what);

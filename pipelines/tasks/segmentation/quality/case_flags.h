@@ -36,6 +36,8 @@ class CaseFlags {
   ///   left_bytes  memory that this may take; 0: no limit
   void judge(const std::string& id, const Volume& labels, const std::vector<Quantiles>& channels,
              std::int64_t left_bytes);
+  /// Returns the flags that judge() gave last; none where nothing is judged.
+  const std::vector<QualityFlag>& last() const { return last_; }
   /// Forgets a case whose label map is removed.
   void drop(const std::string& id) { rows_.erase(id); }
   /// Adds the flags of the report's cases, those of kept ones too, to its document and its text. Errors: kOutput.
@@ -55,6 +57,7 @@ class CaseFlags {
   std::vector<std::string> class_names_;
   FlagOutput output_;
   Progress& progress_;
+  std::vector<QualityFlag> last_;
   std::map<std::string, std::vector<Row>> rows_;  // by case; without a row: nothing is odd
 };
 

@@ -43,7 +43,7 @@ class VoxelCounts {
         const auto* row = slab.as<const std::int32_t>() + z * slab.strides[0] + y * slab.strides[1];
         const std::int64_t plane = slab.box.begin[0] + z, line = slab.box.begin[1] + y;
         for (std::int64_t x = 0; x < width; ++x)
-          if (Count* of = count_of(row[x])) ++of->voxels;
+          if (Count* of = count_of(row[x])) ++of->voxels, of->sums[0] += x, of->sums[1] += line, of->sums[2] += plane;
         if (plane == 0) add_row(row, width, borders_[2].low);
         if (plane == depth - 1) add_row(row, width, borders_[2].high);
         if (line == 0) add_row(row, width, borders_[1].low);
@@ -59,6 +59,7 @@ class VoxelCounts {
     for (const Count& one : counts_) {
       ClassSeen& of = facts.classes.emplace_back();
       of.voxels = one.voxels, of.volume_ml = static_cast<double>(one.voxels) * voxel_mm3 * kMlOfMm3;
+      if (one.voxels > 0) of.centre_mm = centre_of(one);
       for (std::size_t a = 0; a < 3; ++a)
         for (const std::size_t border : {borders_[a].low, borders_[a].high})
           of.border_mm2[border] = static_cast<double>(one.border[border]) * voxel_mm3 / grid_.spacing[a];
@@ -71,8 +72,16 @@ class VoxelCounts {
  private:
   struct Count {
     std::int64_t voxels = 0;
+    std::array<std::int64_t, 3> sums{};  // of the indices x, y, z of its voxels
     std::array<std::int64_t, kBorders> border{};
   };
+
+  std::array<double, 3> centre_of(const Count& count) const {
+    std::array<double, 3> mean{};
+    for (std::size_t a = 0; a < 3; ++a)
+      mean[a] = static_cast<double>(count.sums[a]) / static_cast<double>(count.voxels);
+    return grid_.world(mean);
+  }
 
   /// Returns the count of a class; null for the background and for what is no class.
   Count* count_of(std::int32_t label) {

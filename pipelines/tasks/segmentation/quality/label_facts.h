@@ -1,6 +1,6 @@
 // The numbers of one label map from which its flags follow: the extents that it shows, and of each class its volume,
-// its area on each border, and its connected parts. The map is seen slab by slab; nothing of its size is held beside
-// it.
+// its centre, its area on each border, and its connected parts. The map is seen slab by slab; nothing of its size is
+// held beside it.
 //
 //   const LabelFacts facts = label_facts(LabelSlabs::of(labels.voxels), labels.geometry, {0, 0.2}, left_bytes);
 //   facts.classes[1].volume_ml, facts.classes[1].parts
@@ -19,11 +19,15 @@ namespace voxshard {
 /// The borders of an image by the direction in the patient in which they lie.
 inline constexpr const char* kBorderNames[] = {"right", "left", "front", "back", "foot", "head"};
 inline constexpr std::size_t kBorders = 6;
+/// How one thing lies to another along the axes of the patient (LPS): of a negative offset, and of a positive one.
+inline constexpr const char* kPlaceWords[3][2] = {
+    {"to the right of", "to the left of"}, {"in front of", "behind"}, {"below", "above"}};
 
 /// A class of a label map.
 struct ClassSeen {
   std::int64_t voxels = 0;
   double volume_ml = 0;
+  std::array<double, 3> centre_mm{};          // mean position of its voxels, LPS; of none: 0
   std::array<double, kBorders> border_mm2{};  // of its voxels on the outermost plane of the image, by kBorderNames
   std::optional<std::int64_t> parts;          // none: they lie in more runs than memory has room for
 };

@@ -14,8 +14,9 @@ namespace voxshard {
 
 /// Fewer other values than these say nothing about what is usual.
 inline constexpr std::size_t kFewestOthers = 8;
-/// The least deviation of the natural logarithm of a volume that counts, for sets whose cases hardly differ.
-inline constexpr double kLogVolumeFloor = 0.2;
+/// The least deviation of the natural logarithm of a volume that counts, and of a position, for sets whose cases hardly
+/// differ.
+inline constexpr double kLogVolumeFloor = 0.2, kPlaceFloorMm = 5;
 
 /// The median of some values, and their usual distance from it.
 struct Usual {

@@ -47,6 +47,23 @@ ClassRange class_range(const std::vector<QualityFacts>& cases, std::size_t label
   return range;
 }
 
+/// Returns what is usual of the place of a class; none where too few cases tell it.
+std::optional<std::array<Usual, 3>> place_range(const std::vector<QualityFacts>& cases, std::size_t label_class,
+                                                const std::vector<std::size_t>& others) {
+  std::array<std::vector<double>, 3> places;
+  for (const QualityFacts& facts : cases)
+    if (is_annotated(facts, static_cast<int>(label_class)))
+      if (const auto place = class_place(facts.labels, label_class, others))
+        for (std::size_t a = 0; a < 3; ++a) places[a].push_back((*place)[a]);
+  std::array<Usual, 3> range;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto usual = LeaveOneOut(std::move(places[a])).usual();
+    if (!usual) return std::nullopt;
+    range[a] = {usual->median, std::max(usual->deviation, kPlaceFloorMm)};
+  }
+  return range;
+}
+
 /// Returns the median over the cases of each quantile.
 ///   skipped  a case that is left out; the number of cases skips none
 Quantiles middle_of(const std::vector<Quantiles>& cases, std::size_t skipped) {
@@ -104,6 +121,14 @@ std::array<double, N> quality_numbers(const nlohmann::json& json, const char* wh
   return numbers;
 }
 
+std::array<Usual, 3> place_range_from(const nlohmann::json& json) {
+  const auto medians = quality_numbers<3>(json.at("median"), "place_mm"),
+             deviations = quality_numbers<3>(json.at("deviation"), "place_mm");
+  std::array<Usual, 3> range;
+  for (std::size_t a = 0; a < 3; ++a) range[a] = {medians[a], std::max(kPlaceFloorMm, deviations[a])};
+  return range;
+}
+
 ClassRange class_range_from(const nlohmann::json& json) {
   ClassRange range{.cases = quality_count(json.at("cases"), "cases")};
   if (!range.enough()) return range;
@@ -113,6 +138,7 @@ ClassRange class_range_from(const nlohmann::json& json) {
   range.border_mm2 = quality_numbers<kBorders>(json.at("border_mm2"), "border_mm2");
   if (!json.at("parts").is_null()) range.parts = quality_count(json.at("parts"), "parts");
   range.least_part_ml = quality_number(json.at("least_part_ml"), "least_part_ml");
+  if (const auto place = json.find("place_mm"); place != json.end()) range.place_mm = place_range_from(*place);
   return range;
 }
 
@@ -128,6 +154,28 @@ IntensityRange intensity_range_from(const nlohmann::json& json) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> QualityRanges::in_all_cases() const {
+  std::vector<std::size_t> found;
+  for (std::size_t c = 1; c < classes.size(); ++c)
+    if (classes[c].enough() && classes[c].cases == cases) found.push_back(c);
+  return found;
+}
+
+std::optional<std::array<double, 3>> class_place(const LabelFacts& facts, std::size_t label_class,
+                                                 const std::vector<std::size_t>& others) {
+  std::array<std::vector<double>, 3> centres;
+  for (const std::size_t other : others) {
+    if (other == label_class) continue;
+    if (facts.classes.at(other).voxels == 0) return std::nullopt;
+    for (std::size_t a = 0; a < 3; ++a) centres[a].push_back(facts.classes[other].centre_mm[a]);
+  }
+  const ClassSeen& own = facts.classes.at(label_class);
+  if (own.voxels == 0 || centres[0].empty()) return std::nullopt;
+  std::array<double, 3> place{};
+  for (std::size_t a = 0; a < 3; ++a) place[a] = own.centre_mm[a] - median_of(std::move(centres[a]));
+  return place;
+}
 
 std::vector<double> least_part_ml(const std::vector<std::vector<double>>& volumes_ml) {
   std::vector<double> least;
@@ -145,6 +193,9 @@ QualityRanges fit_ranges(const std::vector<QualityFacts>& cases, const std::vect
       ranges.least_view_mm[a] = std::min(ranges.least_view_mm[a], facts.labels.view_mm[a]);
   ranges.classes.resize(least_part_ml.size());
   for (std::size_t c = 1; c < ranges.classes.size(); ++c) ranges.classes[c] = class_range(cases, c, least_part_ml[c]);
+  const std::vector<std::size_t> others = ranges.in_all_cases();
+  for (std::size_t c = 1; c < ranges.classes.size(); ++c)
+    if (ranges.classes[c].enough()) ranges.classes[c].place_mm = place_range(cases, c, others);
   for (std::size_t channel = 0; channel < cases.front().channels.size(); ++channel)
     ranges.channels.push_back(intensity_range(cases, channel));
   return ranges;
@@ -163,6 +214,10 @@ Json to_json(const QualityRanges& ranges) {
     one["border_mm2"] = range.border_mm2;
     one["parts"] = range.parts ? Json(*range.parts) : Json();
     one["least_part_ml"] = range.least_part_ml;
+    if (!range.place_mm) continue;
+    Json median = Json::array(), deviation = Json::array();
+    for (const Usual& usual : *range.place_mm) median.push_back(usual.median), deviation.push_back(usual.deviation);
+    one["place_mm"] = {{"median", std::move(median)}, {"deviation", std::move(deviation)}};
   }
   json["channels"] = Json::array();
   for (const IntensityRange& range : ranges.channels)

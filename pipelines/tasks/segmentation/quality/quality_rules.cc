@@ -84,6 +84,26 @@ Flags find_scattered(const QualityFacts& facts, const QualityRanges& ranges, con
   return flags;
 }
 
+Flags find_displaced(const QualityFacts& facts, const QualityRanges& ranges, const Names& names) {
+  Flags flags;
+  const std::vector<std::size_t> others = ranges.in_all_cases();
+  for_each_class(facts, ranges, [&](const ClassSeen&, const ClassRange& range, std::size_t c) {
+    const auto place = range.place_mm ? class_place(facts.labels, c, others) : std::nullopt;
+    if (!place) return;
+    std::string text;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double off_mm = (*place)[a] - (*range.place_mm)[a].median;
+      if (std::abs(off_mm) <= kMostPlaceScore * (*range.place_mm)[a].deviation) continue;
+      text += (text.empty() ? "" : " and ") + fixed_text(std::abs(off_mm), 0) + " mm " + kPlaceWords[a][off_mm > 0];
+    }
+    if (!text.empty())
+      flags.push_back({"W_PLACE", static_cast<int>(c),
+                       named_class(names, c) + " lies " + text +
+                           " its place among the other classes that is usual in the training cases"});
+  });
+  return flags;
+}
+
 Flags find_far_intensities(const QualityFacts& facts, const QualityRanges& ranges, const Names&) {
   Flags flags;
   for (std::size_t channel = 0; channel < ranges.channels.size(); ++channel) {
@@ -106,11 +126,9 @@ Flags find_far_intensities(const QualityFacts& facts, const QualityRanges& range
 }  // namespace
 
 const std::vector<QualityRule>& quality_rules() {
-  static const std::vector<QualityRule> rules = {{"W_VIEW", find_cut_view},
-                                                 {"W_ABSENT", find_absent},
-                                                 {"W_VOLUME", find_far_volumes},
-                                                 {"W_PARTS", find_scattered},
-                                                 {"W_HISTOGRAM", find_far_intensities}};
+  static const std::vector<QualityRule> rules = {{"W_VIEW", find_cut_view},      {"W_ABSENT", find_absent},
+                                                 {"W_VOLUME", find_far_volumes}, {"W_PARTS", find_scattered},
+                                                 {"W_PLACE", find_displaced},    {"W_HISTOGRAM", find_far_intensities}};
   return rules;
 }
 

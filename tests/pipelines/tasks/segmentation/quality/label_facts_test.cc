@@ -36,6 +36,8 @@ TEST(LabelFacts, AreThoseOfVoxelsCountedByHand) {
     ASSERT_EQ(facts.classes.size(), 3u);
     EXPECT_EQ(facts.classes[1].voxels, 4);
     EXPECT_DOUBLE_EQ(facts.classes[1].volume_ml, 0.024);
+    EXPECT_THAT(facts.classes[1].centre_mm, ElementsAre(2, 2.5, 3.75));
+    EXPECT_THAT(facts.classes[2].centre_mm, ElementsAre(3, 8, 9));
     EXPECT_THAT(facts.classes[1].border_mm2, ElementsAre(6, 6, 0, 0, 0, 0));
     EXPECT_EQ(facts.classes[1].parts, 2);
     EXPECT_THAT(facts.classes[2].border_mm2, ElementsAre(0, 0, 0, 3, 0, 2));
@@ -52,6 +54,7 @@ TEST(LabelFacts, BordersAreSidesOfThePatientWhateverTheAxes) {
   map.labels.geometry.direction = {0, 0, 1, 1, 0, 0, 0, 1, 0};  // x grows to the back, y to the head, z to the left
   ASSERT_EQ(orientation_code(map.labels.geometry), "PSL");
   EXPECT_THAT(map.facts().view_mm, ElementsAre(12, 6, 10));
+  EXPECT_THAT(map.facts().classes[1].centre_mm, ElementsAre(3, 0, 4)) << "of the world, not of the axes";
   EXPECT_THAT(map.facts().classes[1].border_mm2, ElementsAre(0, 0, 6, 0, 0, 0));
 }
 

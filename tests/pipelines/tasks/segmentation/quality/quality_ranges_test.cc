@@ -42,6 +42,41 @@ TEST(QualityRanges, TheLeastPartIsAShareOfTheUsualVolume) {
   EXPECT_THAT(least_part_ml({{}, {10, 30, 20}, {}}), ElementsAre(0, 0.02 * 20, 0));
 }
 
+TEST(QualityRanges, PlacesAreToldByTheMedianOfTheClassesThatAllCasesHave) {
+  const auto at = [](std::array<double, 3> centre) {
+    return ClassSeen{.voxels = 9, .volume_ml = 2, .centre_mm = centre};
+  };
+  std::vector<QualityFacts> cases(9);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto number = static_cast<double>(i);
+    cases[i].labels.classes = {{}, at({0, 0, 0}), at({10, 0, 0}), at({99, 1, 1}), at({12, 20 * number, number})};
+  }
+  QualityRanges ranges = fit_ranges(cases, {0, 0, 0, 0, 0});
+  EXPECT_THAT(ranges.in_all_cases(), ElementsAre(1, 2, 3, 4));
+  ASSERT_TRUE(ranges.classes.at(4).place_mm);
+  const std::array<Usual, 3>& place = *ranges.classes[4].place_mm;
+  EXPECT_EQ(place[0], (Usual{2, kPlaceFloorMm})) << "12 - median(0, 10, 99)";
+  EXPECT_EQ(place[1].median, 80);
+  EXPECT_NEAR(place[1].deviation, 1.4826 * 40, 1e-9);
+  EXPECT_FALSE(class_place(cases[0].labels, 4, {4})) << "no others";
+  cases[3].labels.classes[2] = {};
+  ranges = fit_ranges(cases, {0, 0, 0, 0, 0});
+  EXPECT_THAT(ranges.in_all_cases(), ElementsAre(1, 3, 4));
+  EXPECT_EQ((*ranges.classes[4].place_mm)[0].median, 12 - 49.5) << "of two the mean";
+  EXPECT_TRUE(ranges.classes[2].place_mm) << "eight cases have it";
+  EXPECT_FALSE(class_place(cases[3].labels, 4, {1, 2})) << "one of the others is missing";
+  EXPECT_FALSE(class_place(cases[3].labels, 2, {1, 3})) << "it is missing itself";
+}
+
+TEST(QualityRanges, ARunOfBeforeTellsNoPlaces) {
+  nlohmann::json json = to_json(usual_ranges(12));
+  for (nlohmann::json& one : json["classes"]) EXPECT_EQ(one.erase("place_mm"), 1u);
+  const auto ranges = quality_ranges_of({{kUsualCases, json}}, 3, 1);
+  ASSERT_TRUE(ranges);
+  EXPECT_FALSE(ranges->classes.at(2).place_mm);
+  EXPECT_EQ(ranges->classes[2].log_ml, usual_ranges(12).classes[2].log_ml);
+}
+
 TEST(QualityRanges, IntensitiesThatAreAllAlikeStillHaveADistance) {
   std::vector<QualityFacts> cases = training_facts(12);
   for (QualityFacts& facts : cases) facts.channels = cases.front().channels;
@@ -93,6 +128,11 @@ TEST(QualityRanges, ABrokenRecordIsRefused) {
   EXPECT_THAT(refused([](J& j) { j["classes"][0]["log_ml"] = 1e300; }), HasSubstr("no usable number"));
   EXPECT_THAT(refused([](J& j) { j["classes"][0].erase("border_mm2"); }), HasSubstr("border_mm2"));
   EXPECT_THAT(refused([](J& j) { j["classes"][0]["parts"] = -2; }), HasSubstr("parts is no number of things"));
+  EXPECT_THAT(refused([](J& j) { j["classes"][0]["place_mm"] = 3; }), HasSubstr("usual_cases are broken"));
+  EXPECT_THAT(refused([](J& j) { j["classes"][0]["place_mm"]["median"].erase(0); }),
+              HasSubstr("place_mm is no list of 3"));
+  EXPECT_THAT(refused([](J& j) { j["classes"][0]["place_mm"]["deviation"][1] = 1e300; }),
+              HasSubstr("no usable number"));
   EXPECT_THAT(refused([](J& j) { j["channels"][0]["quantiles"].erase(0); }), HasSubstr("no list of 33"));
   EXPECT_THAT(refused([](J& j) { j["channels"][0]["usual_distance"] = 0; }), HasSubstr("is no distance"));
 }

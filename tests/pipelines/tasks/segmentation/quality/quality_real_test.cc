@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <set>
 
@@ -33,6 +34,16 @@ void halve(Volume& volume) {
   Tensor half(volume.voxels.dtype(), volume.geometry.shape());
   copy(volume.voxels.view().sub(box), half.view());
   volume.voxels = std::move(half);
+}
+
+/// Swaps foot and head of the voxels, whose geometry says nothing of it.
+void turn(Volume& volume) {
+  const Tensor was = volume.voxels;
+  const std::int64_t plane = was.bytes() / volume.geometry.size[2];
+  for (std::int64_t z = 0; z < volume.geometry.size[2]; ++z)
+    std::memcpy(static_cast<std::byte*>(volume.voxels.data()) + z * plane,
+                static_cast<const std::byte*>(was.data()) + (volume.geometry.size[2] - 1 - z) * plane,
+                static_cast<std::size_t>(plane));
 }
 
 /// The number of cases with any flag, and with each.
@@ -108,6 +119,18 @@ TEST(QualityReal, UntouchedHeadsAndNecksGetNoFlagAndBrokenOnesDo) {
       measured("150 HU less", [](RealCase& item) { add_to_voxels(item.image, [](std::int64_t) { return -150; }); })
           .by_code["W_HISTOGRAM"],
       6u);
+  EXPECT_EQ(measured("left and right parotid swapped",
+                     [](RealCase& item) {
+                       for (std::int64_t i = 0; i < item.labels.voxels.count(); ++i) {
+                         std::int32_t& label = item.labels.voxels.as<std::int32_t>()[i];
+                         label = label == 3 ? 4 : label == 4 ? 3 : label;
+                       }
+                     })
+                .by_code["W_PLACE"],
+            16u);
+  EXPECT_GE(
+      measured("foot and head swapped", [](RealCase& item) { turn(item.image), turn(item.labels); }).by_code["W_PLACE"],
+      11u);
   EXPECT_EQ(measured("no mandible",
                      [](RealCase& item) {
                        for (std::int64_t i = 0; i < item.labels.voxels.count(); ++i)

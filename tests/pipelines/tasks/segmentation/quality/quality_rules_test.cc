@@ -100,6 +100,30 @@ TEST(QualityRules, MorePartsThanTrainingCasesHave) {
   EXPECT_THAT(codes_after([](QualityFacts& f) { f.labels.classes[2].parts = 17; }, ranges), ElementsAre("W_PARTS"));
 }
 
+TEST(QualityRules, AClassAtAnotherPlaceAmongTheOthers) {
+  const auto liver_at = [](std::array<double, 3> centre) {
+    return [=](QualityFacts& f) {
+      f.labels.classes[1].centre_mm = {20, 20, 85}, f.labels.classes[2].centre_mm = centre;
+    };
+  };
+  EXPECT_THAT(codes_after(liver_at({95 + 20, 120 - 20, 75 + 20})), IsEmpty()) << "five floors of 5 mm are allowed";
+  EXPECT_THAT(codes_after(liver_at({95, 120, 75 - 30})), ElementsAre("W_PLACE", "W_PLACE"))
+      << "of two classes alone each is told";
+  const auto mirrored = liver_at({20 - 75, 120, 75});
+  EXPECT_THAT(codes_after(mirrored), ElementsAre("W_PLACE", "W_PLACE"));
+  EXPECT_THAT(text_after(mirrored), HasSubstr(" mm to the left of its place among the other classes"));
+  EXPECT_THAT(text_after(liver_at({95, 20 - 100, 75 - 40})), HasSubstr(" mm behind and ")) << "the cord, of the liver";
+  EXPECT_THAT(codes_after([](QualityFacts& f) {
+                for (ClassSeen& one : f.labels.classes)
+                  for (double& mm : one.centre_mm) mm += 1000;
+              }),
+              IsEmpty())
+      << "the world may begin elsewhere";
+  QualityRanges before = usual_ranges();
+  for (ClassRange& range : before.classes) range.place_mm.reset();
+  EXPECT_THAT(codes_after(mirrored, before), IsEmpty()) << "a run of before";
+}
+
 TEST(QualityRules, IntensitiesFarFromThoseOfTraining) {
   const auto shifted = [](float by) {
     return codes_after([=](QualityFacts& f) {

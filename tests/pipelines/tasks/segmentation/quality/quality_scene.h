@@ -12,15 +12,20 @@ namespace voxshard {
 inline const std::vector<std::string> kTwoOrgans = {"background", "cord", "liver"};
 
 /// Returns the facts of a case: an image of 200 x 300 x 400 mm; a cord of about 16 ml that leaves it at the foot with
-/// 100 mm^2, and a liver of about 1500 ml in one part; intensities around 50.
+/// 100 mm^2, and a liver of about 1500 ml in one part, to the left of the cord; intensities around 50.
 inline QualityFacts usual_facts(std::uint64_t number) {
   const auto draw = [&](std::uint64_t what) { return 2 * rng_uniform({.seed = 3, .stream = what}, number) - 1; };
   const double cord_ml = 16 + 2 * draw(1), liver_ml = 1500 + 200 * draw(2);
   QualityFacts facts;
   facts.labels.view_mm = {200 + 20 * draw(3), 300 + 20 * draw(4), 400 + 50 * draw(5)};
-  facts.labels.classes = {{},
-                          {.voxels = 1600, .volume_ml = cord_ml, .border_mm2 = {0, 0, 0, 0, 100, 0}, .parts = 1},
-                          {.voxels = 150000, .volume_ml = liver_ml, .border_mm2 = {}, .parts = 1}};
+  facts.labels.classes = {
+      {},
+      {.voxels = 1600,
+       .volume_ml = cord_ml,
+       .centre_mm = {20 + draw(50), 20 + draw(51), 85 + 3 * draw(52)},
+       .border_mm2 = {0, 0, 0, 0, 100, 0},
+       .parts = 1},
+      {.voxels = 150000, .volume_ml = liver_ml, .centre_mm = {95, 120, 75}, .border_mm2 = {}, .parts = 1}};
   Quantiles& found = facts.channels.emplace_back();
   for (std::size_t q = 0; q < kQuantiles; ++q)
     found.push_back(static_cast<float>(static_cast<double>(q) + 35 + 5 * draw(6) + draw(7 + q)));
