@@ -229,7 +229,7 @@ void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& op
                              write_segmentation(file(item, part.ending()), on_series, terms(), part);
                          });
   for (const SegmentPart& part : opened.parts)  // one without the others would look whole
-    if (std::error_code none; !segmented) fs::remove(file(item, part.ending()), none);
+    if (std::error_code none; possible.segmentation && !segmented) fs::remove(file(item, part.ending()), none);
   if (possible.report && !measures.empty() && !segmented)
     refuse(item, "sr", "W_OUTPUT", "the segmentation that it refers to is not written");
   if (possible.report && !measures.empty() && segmented)
