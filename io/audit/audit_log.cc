@@ -126,6 +126,8 @@ void AuditLog::append(const AuditCase& said) {
     if (!end.torn.empty())
       place.after_torn = TornLine{.bytes = static_cast<std::int64_t>(end.torn.size()), .hash = sha256(end.torn)};
     const std::string line = audit_line(said, place);
+    const auto link = audit_link(line);
+    if (!link) throw Error(ErrorKind::kOutput, about("no number may follow that of its last line"));
     const std::string text = (end.torn_ends ? "" : "\n") + line + "\n";
     const off_t size = ::lseek(file_.number(), 0, SEEK_END);
     errno = ENOSPC;  // a short write sets none
@@ -138,7 +140,7 @@ void AuditLog::append(const AuditCase& said) {
       throw output_error(path_, std::strerror(reason), kAction);
     }
     number_ = place.number, torn_bytes_ += static_cast<std::int64_t>(end.torn.size());
-    hash = audit_link(line).value().hash;
+    hash = link->hash;
   }
   around_.system_log("audit " + path_.string() + ": " + std::to_string(number_) + " lines, last " + hash);
 }

@@ -108,9 +108,7 @@ class ReportMaker {
     require_good(group.setReferencedSegment(segment), "the segment of a group");
     require_good(group.setSourceSeriesForSegmentation(source_.series.common.series.c_str()), "the series of a group");
     if (term.side)
-      require_good(group.addFindingSite(entry_of(term.type),
-                                        term.side->meaning == "Left" ? CMR_CID244e::Left : CMR_CID244e::Right),
-                   "the site of a group");
+      require_good(group.addFindingSite(entry_of(term.type), CMR_CID244e(entry_of(*term.side))), "the site of a group");
     add(group, CMR_CID7469::Volume, numbers.volume_ml, CMR_CID7181::CubicCentimeter, std::nullopt);
     if (numbers.mean_hu)
       add(group, CMR_CID7469::AttenuationCoefficient, *numbers.mean_hu, CMR_CID7181::HounsfieldUnit, CMR_CID7464::Mean);

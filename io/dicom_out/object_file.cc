@@ -2,10 +2,14 @@
 
 #include <dcmtk/config/osconfig.h>  // before all other headers of DCMTK
 
+#include <dcmtk/dcmdata/dcostrma.h>
 #include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/dcmdata/dcwcache.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 
 #include "io/dicom/dicom_library.h"
 #include "io/dicom_out/segment_terms.h"
@@ -18,6 +22,30 @@ namespace voxshard {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Passes what DCMTK writes on to a stream, which keeps the error of its last bytes: a file of DCMTK's own closes
+/// itself without a word about them.
+class StreamConsumer : public DcmConsumer {
+ public:
+  explicit StreamConsumer(std::ostream& out) : out_(out) {}
+  OFBool good() const override { return out_.good(); }
+  OFCondition status() const override { return out_.good() ? EC_Normal : EC_InvalidStream; }
+  OFBool isFlushed() const override { return OFTrue; }
+  offile_off_t avail() const override { return std::numeric_limits<std::int32_t>::max(); }  // as DCMTK's own
+  offile_off_t write(const void* bytes, offile_off_t count) override {
+    out_.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+    return out_.good() ? count : 0;
+  }
+  void flush() override {}
+
+ private:
+  std::ostream& out_;
+};
+
+class ObjectStream : public DcmOutputStream {
+ public:
+  explicit ObjectStream(StreamConsumer& consumer) : DcmOutputStream(&consumer) {}
+};
 
 /// Returns a text on one line, of at most so many characters.
 std::string object_text(const std::string& any, std::size_t most, bool is_utf8) {
@@ -89,14 +117,18 @@ void refer_to_instances(DcmItem& set, const DcmTagKey& sequence, const SourceSer
 
 void write_object(const fs::path& path, DcmFileFormat& file, bool implicit) {
   const DicomLibrary library;
-  const fs::path temporary = make_temporary_file(path).path;  // DCMTK opens by name
   const E_TransferSyntax syntax = implicit ? EXS_LittleEndianImplicit : EXS_LittleEndianExplicit;
-  if (file.saveFile(temporary.c_str(), syntax, EET_ExplicitLength).bad()) {
-    discard_file(temporary);
-    throw output_error(path, "the file did not reach the disk whole",
-                       "check that the folder exists, is writable and has space");
-  }
-  commit_file(temporary, path);
+  write_file_atomically(path, [&](std::ostream& out) {
+    StreamConsumer consumer(out);
+    ObjectStream stream(consumer);
+    DcmWriteCache cache;
+    file.transferInit();
+    const OFCondition written = file.write(stream, syntax, EET_ExplicitLength, &cache, EGL_recalcGL);
+    file.transferEnd();
+    if (written.bad())
+      throw output_error(path, "the file did not reach the disk whole",
+                         "check that the folder exists, is writable and has space");
+  });
 }
 
 std::string decimal_text(double value) {

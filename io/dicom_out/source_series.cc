@@ -50,6 +50,13 @@ SourceInstance instance_of(const fs::path& path) {
   return {.sop_class = v.text(DCM_SOPClassUID), .uid = v.text(DCM_SOPInstanceUID)};
 }
 
+/// True for at most 64 digits and full stops (DICOM PS3.5, 9.1). Anything else would go into each reference as it is,
+/// and a backslash would make two of one.
+bool is_uid(const std::string& text) {
+  constexpr std::size_t kMostUidBytes = 64;
+  return !text.empty() && text.size() <= kMostUidBytes && text.find_first_not_of("0123456789.") == std::string::npos;
+}
+
 /// True for the eight digits of a date and the first six of a time.
 bool all_digits(const std::string& text, std::size_t count) {
   return text.size() >= count && std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(count),
@@ -110,7 +117,13 @@ std::string unfit_reason(const SourceSeries& source, const Geometry& labels) {
   const DicomGrid& g = series.grid;
   if (!same_geometry(labels, {.size = g.size, .origin = g.origin, .spacing = g.spacing, .direction = g.direction}))
     return "the label map does not lie on the slices of the series";
-  return lacking_uids(source);
+  if (std::string lacking = lacking_uids(source); !lacking.empty()) return lacking;
+  const DicomHeader& h = series.common;
+  const auto has_uids = [](const SourceInstance& one) { return is_uid(one.sop_class) && is_uid(one.uid); };
+  if (!is_uid(h.study) || !is_uid(h.series) || !is_uid(h.frame_of_reference) ||
+      !std::all_of(source.instances.begin(), source.instances.end(), has_uids))
+    return "UIDs of the series are not valid";
+  return {};
 }
 
 std::vector<ClassExtent> class_extents(const std::int32_t* slice, std::int64_t rows, std::int64_t columns,

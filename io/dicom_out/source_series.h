@@ -43,7 +43,8 @@ SourceSeries read_source_series(DicomSeries series);
 std::string lacking_uids(const SourceSeries& source);
 
 /// Returns why no object can be made on the slices of a series for labels on that grid; empty: it can. The labels must
-/// lie on the slices voxel for voxel: those of a series that was resampled do not. No UID may lack (lacking_uids).
+/// lie on the slices voxel for voxel: those of a series that was resampled do not. No UID may lack (lacking_uids) or be
+/// invalid.
 std::string unfit_reason(const SourceSeries& source, const Geometry& labels);
 
 /// A label map on the slices of a series.

@@ -132,6 +132,23 @@ class StructureSetMaker {
 
 }  // namespace
 
+std::int64_t structure_set_bytes(const Tensor& labels, std::int64_t frames) {
+  // A run of voxels in a row has at most four corners of its own, and behind a hole those of its keyhole. A run that
+  // touches none of its class in the row before it may begin a contour: an item with two others in it and six elements.
+  constexpr std::int64_t kRunPoints = 8, kPointBytes = 80, kContourBytes = 2560, kFrameBytes = 16 << 10;
+  const std::int64_t rows = labels.shape()[1], columns = labels.shape()[2];
+  const auto* row = labels.as<std::int32_t>();
+  std::int64_t runs = 0, contours = 0;
+  for (std::int64_t line = 0; line < labels.shape()[0] * rows; ++line, row += columns)
+    for (std::int64_t x = 0; x < columns;) {
+      const std::int32_t label = row[x];
+      bool joins = label <= 0;
+      for (; x < columns && row[x] == label; ++x) joins = joins || (line % rows > 0 && row[x - columns] == label);
+      runs += label > 0, contours += !joins;
+    }
+  return runs * kRunPoints * kPointBytes + contours * kContourBytes + frames * kFrameBytes;
+}
+
 void write_structure_set(const std::filesystem::path& path, const SeriesLabels& labels, const SegmentTerms& terms) {
   const DicomLibrary library;
   DcmFileFormat file;

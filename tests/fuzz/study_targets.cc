@@ -83,8 +83,9 @@ void objects(std::string_view bytes) {
     ensure(read_structure_file(out / "a.seg.dcm").structures.size() == 2, "each class is a segment");
     write_structure_set(out / "a.rtstruct.dcm", labels, SegmentTerms::builtin());
     ensure(read_structure_file(out / "a.rtstruct.dcm").structures.size() == 2, "each class is a region");
-    write_measurement_report(out / "a.sr.dcm", labels, SegmentTerms::builtin(),
-                             {{}, {.volume_ml = 1}, {.volume_ml = 2}});
+    write_measurement_report(
+        out / "a.sr.dcm", labels, SegmentTerms::builtin(),
+        {.numbers = {{}, {.volume_ml = 1}, {.volume_ml = 2}}, .parts = {whole_segmentation(classes.size())}});
     PatientIdentity whose = series_identity(series).value_or(PatientIdentity{});
     whose.study = source.series.common.study + "0";
     for (const char* name : {"a.seg.dcm", "a.rtstruct.dcm", "a.sr.dcm"})

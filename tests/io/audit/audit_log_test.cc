@@ -143,6 +143,16 @@ TEST_F(AuditLogTest, ALineThatDoesNotFitOnTheDiskLeavesTheFileAsItWas) {
   expect_whole(2);
 }
 
+TEST_F(AuditLogTest, BehindTheLargestNumberNothingIsWritten) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+  write({audit_line(one("last"), {.number = kLargest, .time = time_, .previous = sha256("before")}) + "\n"});
+  const std::string before = bytes();
+  AuditLog log = this->log();
+  expect_error(ErrorKind::kOutput, "no number may follow", [&] { log.append(one("further")); });
+  EXPECT_EQ(bytes(), before);
+  EXPECT_TRUE(system_log_.empty());
+}
+
 TEST_F(AuditLogTest, NamesOfAnyLengthAndBytesFitIntoALine) {
   AuditLog log = this->log();
   for (const std::string& id : {std::string(100'000, '"'), std::string(5000, '\xff'), std::string("a\nb\0c", 5)})

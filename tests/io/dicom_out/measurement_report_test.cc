@@ -40,6 +40,18 @@ TEST(MeasurementReport, HoldsTheNumbersAndRefersToTheSegmentation) {
   EXPECT_THAT(bytes, Not(HasSubstr("Planted Hospital")));
 }
 
+TEST(MeasurementReport, TheSideIsThatOfTheTermWhateverItsWords) {
+  const ObjectScene scene;
+  write_report(scene, "a.sr.dcm");
+  EXPECT_THAT(scene.bytes("a.sr.dcm"), HasSubstr("7771000"));
+  EXPECT_THAT(scene.bytes("a.sr.dcm"), Not(HasSubstr("24028007")));
+  write_bytes(scene.file("terms.toml"), "[sides]\nleft = {code = \"7771000\", meaning = \"left side\"}\n");
+  write_measurement_report(scene.file("b.sr.dcm"), scene.labels(), SegmentTerms::with_file(scene.file("terms.toml")),
+                           {.numbers = numbers(), .parts = {whole_segmentation(5)}, .flags = {}});
+  EXPECT_THAT(scene.bytes("b.sr.dcm"), HasSubstr("left side"));
+  EXPECT_THAT(scene.bytes("b.sr.dcm"), Not(HasSubstr("24028007"))) << "the right side";
+}
+
 TEST(MeasurementReport, TheSameInputGivesTheSameBytes) {
   const ObjectScene scene;
   for (const char* name : {"a.sr.dcm", "b.sr.dcm"}) write_report(scene, name);

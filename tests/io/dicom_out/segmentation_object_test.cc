@@ -2,11 +2,15 @@
 // and in every position; what they take over from the series, and what they leave behind.
 #include "io/dicom_out/segmentation_object.h"
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <set>
+
 #include "io/datasets/case_label.h"
 #include "io/datasets/study_tree.h"
 #include "io/dicom/segmentation.h"
-
+#include "tests/expect_error.h"
 #include "tests/io/dicom_out/object_scene.h"
 
 namespace voxshard {
@@ -160,6 +164,22 @@ TEST(SegmentationObject, NamesBeyondAsciiAreReadAgainWhereTheSeriesIsInUtf8) {
   EXPECT_EQ(read_dicom_header(utf8.file("a.seg.dcm")).segments.at(0).label, "dr\u00fcse");
 }
 
+TEST(SegmentationObject, LastBytesThatDoNotFitOnTheDiskAreSeen) {
+  const ObjectScene scene;
+  write(scene, "a.seg.dcm");
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit limit{static_cast<rlim_t>(scene.bytes("a.seg.dcm").size() - 1), before.rlim_max};
+  void (*handler)(int) = ::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  expect_error(ErrorKind::kOutput, "b.seg.dcm", [&] { write(scene, "b.seg.dcm"); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(fs::exists(scene.file("b.seg.dcm")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(scene.file("")), fs::directory_iterator()), 2)
+      << "the series and the object: no temporary file stays";
+}
+
 TEST(SourceSeriesTest, SaysWhyNoObjectCanBeMade) {
   const ObjectScene scene;
   EXPECT_EQ(unfit_reason(scene.source(), scene.grid()), "");
@@ -172,6 +192,14 @@ TEST(SourceSeriesTest, SaysWhyNoObjectCanBeMade) {
   SourceSeries nameless = scene.source();
   nameless.instances[2].uid.clear();
   EXPECT_THAT(unfit_reason(nameless, scene.grid()), HasSubstr("no SOP class or no UID"));
+  for (const std::string& bad : {std::string("1.2\\1.3"), "1." + std::string(64, '3'), std::string("1.2.x")}) {
+    SourceSeries wrong = scene.source();
+    wrong.instances[1].uid = bad;
+    EXPECT_EQ(unfit_reason(wrong, scene.grid()), "UIDs of the series are not valid") << bad;
+    wrong = scene.source();
+    wrong.series.common.series = bad;
+    EXPECT_EQ(unfit_reason(wrong, scene.grid()), "UIDs of the series are not valid") << bad;
+  }
   SourceSeries gap = scene.source();
   gap.series.problem = "lacks 2 slices", gap.series.problem_code = "E_GAP";
   EXPECT_THAT(unfit_reason(gap, scene.grid()), HasSubstr("E_GAP"));

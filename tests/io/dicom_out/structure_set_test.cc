@@ -102,6 +102,17 @@ TEST(StructureSetObject, HasAnyNumberOfPointsInAContour) {
   EXPECT_EQ(scene.read_back("a.rtstruct.dcm"), scene.expected());
 }
 
+TEST(StructureSetObject, TheMemoryOfEachIslandIsPlanned) {
+  Tensor labels(DType::kI32, {2, 50, 60});
+  auto* v = labels.as<std::int32_t>();
+  EXPECT_EQ(structure_set_bytes(labels, 0), 0);
+  for (std::int64_t i = 0; i < labels.count(); ++i) v[i] = static_cast<std::int32_t>((i / 60 + i % 60) % 2);
+  // DCMTK keeps an item with two others in it, two UIDs, a type, a count and the points for each of 3000 islands.
+  EXPECT_GT(structure_set_bytes(labels, 2), 3000 * 2400);
+  for (std::int64_t i = 0; i < labels.count(); ++i) v[i] = 1;
+  EXPECT_LT(structure_set_bytes(labels, 2), 128 << 10) << "100 runs of two contours";
+}
+
 TEST(StructureSetObject, NamesItsSeriesAndLeavesTheRestBehind) {
   const ObjectScene scene;
   for (const char* name : {"a.rtstruct.dcm", "b.rtstruct.dcm"})

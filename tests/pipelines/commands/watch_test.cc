@@ -2,7 +2,9 @@
 // name gives a new prediction; a stop while it waits is its normal end.
 #include <fstream>
 
+#include "io/audit/sha256.h"
 #include "pipelines/commands/run_predict.h"
+#include "pipelines/engine/audit_trail.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -94,6 +96,25 @@ TEST(RunWatch, AnInboxInWhichNothingArrivesEndsWell) {
   const PredictReport report = run_predict(scene.watch(), progress);
   EXPECT_FALSE(report.interrupted);
   EXPECT_TRUE(report.cases.empty());
+}
+
+TEST(RunWatch, WhatNoBudgetHoldsIsAuditedBeforeItMovesAway) {
+  struct StopWhenRefused : RecordingProgress {
+    void log(std::string_view line) override {
+      RecordingProgress::log(line);
+      stop = stop || line.find("[quarantined]") != std::string_view::npos;
+    }
+  };
+  WatchScene scene("watch_audit");
+  scene.arrive(0, "a.nii.gz");
+  PredictOptions o = scene.watch();
+  o.task.of<AuditRequest>().file = scene.path("audit.jsonl");
+  StopWhenRefused progress;
+  EXPECT_THROW(run_predict(o, {progress, {.core_budget_bytes = 1 << 20}}), Error) << "nothing was predicted";
+  ASSERT_TRUE(fs::exists(scene.path("done/failed/a.nii.gz")));
+  const std::string line = Scene::bytes_of(scene.path("audit.jsonl"));
+  EXPECT_THAT(line, HasSubstr("\"outcome\":\"failed\""));
+  EXPECT_THAT(line, HasSubstr("\"input\":\"" + file_sha256(scene.image(0)) + "\""));
 }
 
 TEST(RunWatch, FoldersThatWouldMixAreRefused) {

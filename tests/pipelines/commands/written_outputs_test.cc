@@ -94,6 +94,49 @@ TEST(RunPredictOutputs, ASeriesWithoutAFrameOfReferenceCostsItsObjectsAlone) {
   EXPECT_FALSE(fs::exists(scene.path("out/measures.json")));
 }
 
+/// Does something when the label map of an image is there and no DICOM object can be made of it.
+struct MeddlingProgress : RecordingProgress {
+  std::function<void()> meddle;
+  void log(std::string_view line) override {
+    RecordingProgress::log(line);
+    if (line.find("W_OUTPUT dicom-seg") != std::string_view::npos) meddle();
+  }
+};
+
+TEST(RunPredictOutputs, AnImageThatChangesMeanwhileCostsItsMeasuresAndLeavesNoEarlierOnes) {
+  OutputsScene scene("outputs_changed");
+  const PredictOptions o = scene.predict(scene.image(), "out", "dicom-seg,measures");
+  const PredictReport first = run_predict(o, scene.progress);
+  ASSERT_EQ(first.cases.size(), 1u);
+  const fs::path measures = scene.path("out") / (first.cases[0].id + ".measures.json");
+  ASSERT_TRUE(fs::exists(measures));
+  Volume other = read_image(scene.image());
+  other.voxels.as<float>()[0] += 1;
+  write_volume(scene.image(), other, DiskType::kI16);  // so that it is predicted again
+  MeddlingProgress progress;
+  progress.meddle = [&] { write_volume(scene.image(), Scene::make_image(3), DiskType::kI16); };
+  const PredictReport second = run_predict(o, progress);
+  ASSERT_EQ(second.cases.size(), 1u);
+  EXPECT_EQ(second.kept, 0);
+  ASSERT_EQ(second.found.at(kNotWritten).size(), 2u) << second.found.dump();
+  EXPECT_EQ(second.found[kNotWritten][1]["output"], "measures");
+  EXPECT_THAT(second.found[kNotWritten][1]["reason"].get<std::string>(), HasSubstr("changed while it was predicted"));
+  EXPECT_FALSE(fs::exists(measures)) << "those of the earlier image";
+  EXPECT_EQ(read_json(scene.path("out/measures.json")).at("cases").size(), 0u);
+}
+
+TEST(RunPredictOutputs, AnImageThatIsGoneMeanwhileCostsItsMeasuresAlone) {
+  OutputsScene scene("outputs_gone");
+  MeddlingProgress progress;
+  progress.meddle = [&] { fs::remove(scene.image()); };
+  const PredictReport report = run_predict(scene.predict(scene.image(), "out", "dicom-seg,measures"), progress);
+  ASSERT_EQ(report.cases.size(), 1u);
+  EXPECT_TRUE(report.failures.empty());
+  EXPECT_TRUE(fs::exists(report.cases[0].file));
+  ASSERT_EQ(report.found.at(kNotWritten).size(), 2u) << report.found.dump();
+  EXPECT_EQ(report.found[kNotWritten][1]["output"], "measures");
+}
+
 TEST(RunPredictOutputs, ASegmentationOfTooManyFramesIsSplitOnRequest) {
   OutputsScene scene("outputs_parts", 40);
   scene.write_series("ct", {.times = 900 / read_volume_info(scene.image()).geometry.size[2]});

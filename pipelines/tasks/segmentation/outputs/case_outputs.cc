@@ -8,6 +8,7 @@
 #include "io/dicom_out/segmentation_object.h"
 #include "io/dicom_out/structure_set.h"
 #include "io/files/content_hash.h"
+#include "io/files/file_error.h"
 #include "io/files/file_name.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/segmentation/dataset/memory_moments.h"
@@ -63,15 +64,6 @@ std::vector<ClassNumbers> numbers_of(const std::vector<ClassMeasures>& measures,
   return numbers;
 }
 
-/// Returns the memory of the contours of a label map, of which each run of voxels in a row has at most four corners.
-std::int64_t contour_bytes(const Tensor& labels, std::int64_t frames) {
-  constexpr std::int64_t kCornerBytes = 80, kFrameBytes = 16 << 10;
-  const auto* v = labels.as<std::int32_t>();
-  std::int64_t runs = 0;
-  for (std::int64_t i = 0; i < labels.count(); ++i) runs += v[i] > 0 && (i == 0 || v[i] != v[i - 1]);
-  return 4 * runs * kCornerBytes + frames * kFrameBytes;
-}
-
 }  // namespace
 
 CaseOutputs::CaseOutputs(OutputChoice choice, PredictionBatch& batch) : choice_(std::move(choice)), b_(batch) {
@@ -124,12 +116,14 @@ void CaseOutputs::refuse(const Case& item, std::string_view output, const std::s
   b_.report.found[kNotWritten].push_back({{"case", item.id}, {"output", output}, {"code", code}, {"reason", reason}});
 }
 
-void CaseOutputs::attempt(const Case& item, std::string_view output, const std::function<void()>& body) {
+bool CaseOutputs::attempt(const Case& item, std::string_view output, const std::function<void()>& body) {
   try {
     body();
+    return true;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kInput) throw;
     refuse(item, output, e.code(), item.anonymous ? without_paths(e.what(), item) : e.what());
+    return false;
   }
 }
 
@@ -210,13 +204,14 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
   const auto& size = labels.geometry.size;
   const auto bytes_of = [&](const WrittenKind& kind) {
     if (kind.asked == &WrittenOutputs::segmentation) return segmentation_bytes(most_frames, size[1], size[0]);
-    if (kind.asked == &WrittenOutputs::structures) return contour_bytes(labels.voxels, frames);
+    if (kind.asked == &WrittenOutputs::structures) return structure_set_bytes(labels.voxels, frames);
     return planned_bytes(reading(read_volume_info(item.images.front(), b_.options.formats)));
   };
   for (const WrittenKind& kind : kKinds) {
     bool& possible = opened.possible.*kind.asked;
+    std::int64_t bytes = 0;
+    possible = possible && attempt(item, kind.word, [&] { bytes = bytes_of(kind); });
     if (!possible) continue;
-    const std::int64_t bytes = bytes_of(kind);
     if (left > 0 && bytes > left) {
       refuse(item, kind.word, "E_BUDGET", "it would take " + bytes_text(bytes) + " beside the label map");
       possible = false;
@@ -233,22 +228,31 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
 void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& opened,
                         const std::vector<QualityFlag>& flags) {
   const WrittenOutputs& possible = opened.possible;
+  remove_earlier(opened);
   std::vector<ClassMeasures> measures;
   if (possible.measures || possible.report)
     attempt(item, possible.measures ? "measures" : "sr", [&] {
-      measures = measure_classes(labels, read_image(item.images.front(), b_.options.formats), choice_.classes);
+      const Volume image = read_image(item.images.front(), b_.options.formats);
+      if (image.voxels.shape() != labels.voxels.shape())
+        throw input_error(item.images.front(), "changed while it was predicted", "predict it again");
+      measures = measure_classes(labels, image, choice_.classes);
     });
   if (possible.measures && !measures.empty())
     write_case_measures(file(item, kMeasuresEnding),
                         {item.id, choice_.classes, measures, choice_.hounsfield ? "HU" : "", flags});
+  if (possible.measures && possible.report && measures.empty())
+    refuse(item, "sr", "W_OUTPUT", "the measures that it holds are not written");
   if (!possible.any_dicom()) return;
   const SeriesLabels on_series{*opened.source, labels.voxels, choice_.classes, opened.key};
-  if (possible.segmentation)
-    attempt(item, "dicom-seg", [&] {
-      for (const SegmentPart& part : opened.parts)
-        write_segmentation(file(item, part.ending()), on_series, terms(), part);
-    });
-  if (possible.report && !measures.empty())
+  const bool segmented = possible.segmentation && attempt(item, "dicom-seg", [&] {
+                           for (const SegmentPart& part : opened.parts)
+                             write_segmentation(file(item, part.ending()), on_series, terms(), part);
+                         });
+  for (const SegmentPart& part : opened.parts)  // one without the others would look whole
+    if (std::error_code none; possible.segmentation && !segmented) fs::remove(file(item, part.ending()), none);
+  if (possible.report && !measures.empty() && !segmented)
+    refuse(item, "sr", "W_OUTPUT", "the segmentation that it refers to is not written");
+  if (possible.report && !measures.empty() && segmented)
     attempt(item, "sr", [&] {
       write_measurement_report(
           file(item, kReportEnding), on_series, terms(),
@@ -256,6 +260,15 @@ void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& op
     });
   if (possible.structures)
     attempt(item, "rt-struct", [&] { write_structure_set(file(item, kStructuresEnding), on_series, terms()); });
+}
+
+void CaseOutputs::remove_earlier(const Opened& opened) const {
+  for (const std::string& name : opened.files) {
+    const fs::path earlier = b_.options.output / name;
+    std::error_code error;
+    fs::remove(earlier, error);
+    if (error) throw output_error(earlier, "the earlier one cannot be removed: " + error.message(), "check its folder");
+  }
 }
 
 void CaseOutputs::keep(const Case& item) {

@@ -101,8 +101,10 @@ class CaseOutputs {
   void refuse(const Case& item, std::string_view output, const std::string& code, const std::string& reason);
   /// Drops outputs whose memory the budget does not leave.
   void require_memory(const Case& item, const Volume& labels, std::int64_t beside_bytes, Opened& opened);
-  /// Calls body; an error of the input is said, and leaves the output out.
-  void attempt(const Case& item, std::string_view output, const std::function<void()>& body);
+  /// Calls body; an error of the input is said, and leaves the output out. Returns whether there was none.
+  bool attempt(const Case& item, std::string_view output, const std::function<void()>& body);
+  /// Removes what an earlier call wrote of the case: an output that fails now must not leave that of an earlier input.
+  void remove_earlier(const Opened& opened) const;
   std::filesystem::path file(const Case& item, const std::string& ending) const;
 
   std::string key_of_objects(const ObjectKeys& keys) const;

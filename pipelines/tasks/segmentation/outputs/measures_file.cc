@@ -15,6 +15,9 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kDiameter =
     "the largest distance between two points of the class's outline within one slice, along the edges of pixels";
 
+/// Names of files, and so ids of cases, may hold any bytes.
+std::string text_of(const Json& all) { return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 /// Returns a field of a table; an empty one for null.
@@ -57,7 +60,7 @@ void write_case_measures(const fs::path& file, const CaseMeasures& one) {
                                                     : Json(nullptr)},
                      {"what", plain_text(flag.what)}});
   const Json all = {{"case", one.id}, {"unit", one.unit}, {"classes", std::move(rows)}, {"flags", std::move(flags)}};
-  write_text_atomically(file, all.dump(2) + "\n");
+  write_text_atomically(file, text_of(all));
 }
 
 void join_measures(const fs::path& folder, const std::vector<std::string>& ids) {
@@ -85,7 +88,7 @@ void join_measures(const fs::path& folder, const std::vector<std::string>& ids) 
     }
   }
   const Json all = {{"note", "not for diagnostic use"}, {"diameter", kDiameter}, {"cases", std::move(cases)}};
-  write_text_atomically(folder / kMeasuresJson, all.dump(2) + "\n");
+  write_text_atomically(folder / kMeasuresJson, text_of(all));
   write_text_atomically(folder / kMeasuresCsv, table);
 }
 

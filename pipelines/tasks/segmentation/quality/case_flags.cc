@@ -48,7 +48,8 @@ void CaseFlags::say_what_is_not_judged(Progress& progress) const {
                  std::to_string(kFewestOthers) + " training cases have");
 }
 
-/// Takes the rows of an earlier call; what cannot be read of them is not known.
+/// Takes the rows of an earlier call; what cannot be read of them is not known. Somebody may have changed the file: its
+/// texts must not steer a terminal.
 void CaseFlags::read() {
   const fs::path file = output_.folder / kQualityFile;
   std::error_code error;
@@ -56,7 +57,8 @@ void CaseFlags::read() {
   try {
     const auto columns = read_csv(file, [&](const std::vector<std::string>& row) {
       auto& rows = rows_[row.at(0)];
-      if (row.size() == kColumns.size() && !row[1].empty()) rows.push_back({row[1], row[2], row[3]});
+      if (row.size() == kColumns.size() && !row[1].empty())
+        rows.push_back({plain_text(row[1]), plain_text(row[2]), plain_text(row[3])});
     });
     if (columns != kColumns) rows_.clear();
   } catch (const Error& failure) {

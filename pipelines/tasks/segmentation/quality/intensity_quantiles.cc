@@ -32,7 +32,8 @@ Quantiles intensity_quantiles(const Shape& shape, const std::function<const floa
   sample.reserve(static_cast<std::size_t>(planes * taken));
   for (std::int64_t p = 0; p < planes; ++p) {
     const float* voxels = plane((2 * p + 1) * depth / (2 * planes));
-    for (std::int64_t i = 0; i < taken; ++i) sample.push_back(voxels[(2 * i + 1) * in_plane / (2 * taken)]);
+    for (std::int64_t i = 0; i < taken; ++i)
+      if (const float one = voxels[(2 * i + 1) * in_plane / (2 * taken)]; std::isfinite(one)) sample.push_back(one);
   }
   if (sample.empty()) return {};
   std::sort(sample.begin(), sample.end());

@@ -21,7 +21,7 @@ using Quantiles = std::vector<float>;
 /// Returns the quantiles of at most 65,536 voxels, spread evenly over 16 planes that are spread evenly. Where more than
 /// 1 % of the voxels have the least value of all, these are left out, and so is the largest value: they are the air, or
 /// the zeros, that clipping or a mask has put around a body, and how much of it an image shows says nothing about its
-/// intensities.
+/// intensities. Voxels that are not finite, as a broken preparation makes them, are passed over.
 ///   shape  (D, H, W)
 ///   plane  returns the H x W voxels of a plane, which are read before the next call
 /// Memory: 256 KiB.

@@ -128,6 +128,15 @@ class PartCounts {
   std::optional<LargestComponents> components_;
 };
 
+/// Returns the least number of voxels of a part that counts: one more than the class has where no part of it does.
+std::int64_t least_voxels(double least_ml, const ClassSeen& of) {
+  if (!(least_ml > 0)) return 1;
+  const auto all = static_cast<double>(of.voxels);
+  const double least = least_ml / of.volume_ml * all;  // beyond any whole number where voxels hardly have a volume
+  if (!(least <= all + 1)) return of.voxels + 1;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(least - kRounding)));
+}
+
 }  // namespace
 
 LabelFacts label_facts(const LabelSlabs& labels, const Geometry& grid, const std::vector<double>& least_part_ml,
@@ -143,9 +152,7 @@ LabelFacts label_facts(const LabelSlabs& labels, const Geometry& grid, const std
       of.parts = 0;
       continue;
     }
-    const double voxel_ml = of.volume_ml / static_cast<double>(of.voxels);
-    const auto least = static_cast<std::int64_t>(std::ceil(least_part_ml[c] / voxel_ml - kRounding));
-    of.parts = parts.of(c, std::max<std::int64_t>(1, least));
+    of.parts = parts.of(c, least_voxels(least_part_ml[c], of));
   }
   return facts;
 }

@@ -108,8 +108,8 @@ double quality_number(const nlohmann::json& json, const char* what) {
 }
 
 std::int64_t quality_count(const nlohmann::json& json, const char* what) {
-  const auto count = json.get<std::int64_t>();
-  if (!json.is_number_integer() || count < 0) refuse(std::string(what) + " is no number of things");
+  const auto count = json.is_number_integer() ? json.get<std::int64_t>() : -1;  // 1e300 has no int64 at all
+  if (count < 0) refuse(std::string(what) + " is no number of things");
   return count;
 }
 

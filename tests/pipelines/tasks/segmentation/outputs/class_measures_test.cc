@@ -65,7 +65,7 @@ TEST(ClassMeasuresTest, FilesOfCasesAreJoinedInTheirOrder) {
   const std::vector<ClassMeasures> some = {
       {}, {.voxels = 3, .volume_ml = 0.5, .mean = 10.25, .deviation = 0, .diameter_mm = 4}, {}};
   for (const char* id : {"x", "a"})
-    write_case_measures(dir.path() / (std::string(id) + kMeasuresEnding), id, classes, some, "HU");
+    write_case_measures(dir.path() / (std::string(id) + kMeasuresEnding), {std::string(id), classes, some, "HU", {}});
   join_measures(dir.path(), {"x", "gone", "a"});
   EXPECT_EQ(read_bytes(dir.path() / kMeasuresCsv),
             "case,class,label,voxels,ml,mean,deviation,diameter_mm,unit\n"
@@ -79,6 +79,18 @@ TEST(ClassMeasuresTest, FilesOfCasesAreJoinedInTheirOrder) {
   EXPECT_EQ(all.at("note"), "not for diagnostic use");
   remove_measures(dir.path());
   EXPECT_FALSE(std::filesystem::exists(dir.path() / kMeasuresCsv));
+}
+
+TEST(ClassMeasuresTest, NamesThatAreNotUtf8CostNothing) {
+  const ScratchFolder dir("measures_latin");
+  const std::string id = "caf\xe9";  // as a folder of an old computer names it
+  const std::vector<std::string> classes = {"background", "dr\xfcse"};
+  const std::vector<ClassMeasures> none(2);
+  write_case_measures(dir.path() / (id + kMeasuresEnding), {id, classes, none, "", {}});
+  join_measures(dir.path(), {id});
+  const nlohmann::json all = read_json(dir.path() / kMeasuresJson);
+  ASSERT_EQ(all.at("cases").size(), 1u);
+  EXPECT_EQ(all["cases"][0]["case"], "caf\xef\xbf\xbd");
 }
 
 TEST(WrittenOutputsTest, AreWordsWithCommas) {

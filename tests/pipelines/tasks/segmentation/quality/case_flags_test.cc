@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/files/atomic_file.h"
 #include "tests/pipelines/pipeline_scene.h"
 #include "tests/pipelines/tasks/segmentation/quality/quality_scene.h"
 
@@ -64,6 +65,18 @@ TEST(CaseFlags, AreSaidListedAndTold) {
   EXPECT_THAT(report.text, Not(HasSubstr("  good: ")));
   EXPECT_THAT(scene.list(), testing::StartsWith("case,code,class,what\ngood,,,\nodd,W_ABSENT,cord,cord (1) is missing; "
                                                 "all 20 training cases with annotations of it have it\n"));
+}
+
+TEST(CaseFlags, TextsOfAnEarlierListSteerNoTerminal) {
+  FlagScene scene;
+  write_text_atomically(scene.path("quality.csv"),
+                        "case,code,class,what\nodd,W_\x1b[2J,co\xffrd,gone \x1b]0;x\x07\xe9\n");
+  PredictReport told;
+  told.cases = {{"odd", "odd.nii", 0}};
+  scene.flags(true, true).add_to(told);
+  EXPECT_THAT(told.text, HasSubstr("odd: W_\\x1b[2J gone \\x1b]0;x\\x07\\xe9"));
+  EXPECT_THAT(told.text, Not(HasSubstr("\x1b")));
+  EXPECT_NO_THROW(told.found.dump()) << "it is valid UTF-8";
 }
 
 TEST(CaseFlags, OfAnEarlierCallAreKnownUnlessItHadOtherOptions) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "libcore/base/rng.h"
 
@@ -47,6 +48,18 @@ TEST(IntensityQuantiles, AnImageOfItsEndsAloneIsInfinitelyFar) {
   const Quantiles none = intensity_quantiles(image);
   EXPECT_TRUE(none.empty());
   EXPECT_TRUE(std::isinf(quantile_distance(none, intensity_quantiles(uniform_image(1, 0)))));
+}
+
+TEST(IntensityQuantiles, VoxelsThatAreNotFiniteArePassedOver) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  Tensor image = uniform_image(1, 0);
+  for (std::int64_t i = 0; i < image.count(); ++i)
+    if (i % 3 != 0) image.as<float>()[i] = i % 9 == 1 ? kInfinity : i % 9 == 2 ? -kInfinity : kNan;
+  const Quantiles found = intensity_quantiles(image);
+  ASSERT_EQ(found.size(), kQuantiles);
+  EXPECT_LT(quantile_distance(found, intensity_quantiles(uniform_image(1, 0))), 2);
+  for (std::int64_t i = 0; i < image.count(); ++i) image.as<float>()[i] = kNan;
+  EXPECT_TRUE(intensity_quantiles(image).empty());
 }
 
 TEST(IntensityQuantiles, AsManyPlanesAsThereAreAreRead) {

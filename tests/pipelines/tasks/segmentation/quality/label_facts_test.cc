@@ -67,6 +67,17 @@ TEST(LabelFacts, SmallPartsDoNotCount) {
   EXPECT_EQ(map.facts({0, 0.02, 0}).classes[2].parts, 0) << "of a class without a voxel";
 }
 
+TEST(LabelFacts, VoxelsWithHardlyAVolumeMakeNoPartThatCounts) {
+  SmallMap map;
+  map.set(1, 1, 1, 1);
+  for (const double mm : {1e-9, 1e-120}) {  // 20 ml are then 2e31 voxels, or more than any number
+    map.labels.geometry.spacing = {mm, mm, mm};
+    EXPECT_EQ(map.facts({0, 20, 0}).classes[1].parts, 0) << mm;
+    EXPECT_EQ(map.facts({0, 0, 0}).classes[1].parts, 1) << mm;
+    EXPECT_EQ(map.facts({0, -1e12, 0}).classes[1].parts, 1) << "as a broken run may say";
+  }
+}
+
 TEST(LabelFacts, WithoutMemoryForThePartsTheRestIsKnown) {
   SmallMap map;
   for (std::int64_t x = 0; x < 6; x += 2) map.set(x, 1, 1, 1);

@@ -120,6 +120,7 @@ TEST(QualityRanges, ABrokenRecordIsRefused) {
   EXPECT_THAT(refused([](J& j) { j = 3; }), HasSubstr("usual_cases are broken"));
   EXPECT_THAT(refused([](J& j) { j["cases"] = -1; }), HasSubstr("cases is no number of things"));
   EXPECT_THAT(refused([](J& j) { j["cases"] = 9.5; }), HasSubstr("cases is no number of things"));
+  EXPECT_THAT(refused([](J& j) { j["cases"] = 1e300; }), HasSubstr("cases is no number of things"));
   EXPECT_THAT(refused([](J& j) { j["least_view_mm"] = {1, 2}; }), HasSubstr("no list of 3"));
   EXPECT_THAT(refused([](J& j) { j["classes"].erase(0); }), HasSubstr("other classes or channels"));
   EXPECT_THAT(refused([](J& j) { j["channels"].push_back(j["channels"][0]); }), HasSubstr("other classes or channels"));
