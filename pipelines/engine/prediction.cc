@@ -239,6 +239,7 @@ class PredictionLoop {
     if (!refused) return true;
     for (const PredictionTurn& turn : turns_) {
       for (const std::size_t i : turn.inputs) b_.fail(i, refused->code, refused->message);
+      audit(false);
       task_.ended(turn, false);
     }
     turns_.clear();
