@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/expect_error.h"
+#include "tests/io/study_files.h"
 #include "tests/scratch_folder.h"
 
 namespace voxshard {
@@ -111,6 +112,25 @@ TEST_F(StudyRulesTest, ASeriesIsJudgedByTheRulesThatAreGivenInTheirOrder) {
   EXPECT_EQ(broken_rule({.kernel = {"b3*", "br4*"}}, chest()), "");
   EXPECT_EQ(broken_rule({.kernel = {"b7*"}}, chest()), "kernel");
   EXPECT_EQ(broken_rule({.modality = {"MR"}, .slices = {{1, 2}}, .kernel = {"x"}}, chest()), "modality");
+}
+
+TEST_F(StudyRulesTest, FilesAreJudgedByTheirHeaders) {
+  for (int z = 0; z < 3; ++z) {
+    DicomSpec slice{.instance = "1.2.3.1." + std::to_string(z), .body_part = "ABDOMEN"};
+    slice.kernel = "B30f\\2", slice.position = {{0, 0, 2.5 * z}};
+    write_study_file(folder_.path() / "study" / std::to_string(z), dicom_bytes(slice, {1, 2, 3, 4}));
+  }
+  const auto found = find_dicom_series(folder_.path() / "study");
+  ASSERT_EQ(found->series.size(), 1u);
+  const DicomSeries& series = found->series[0];
+  EXPECT_EQ(broken_rule({.modality = {"CT"},
+                         .body_part = {"abdomen"},
+                         .slices = {{3, 3}},
+                         .thickness_mm = {{2.5, 2.5}},
+                         .kernel = {"b30f"}},
+                        series),
+            "");
+  EXPECT_EQ(broken_rule({.body_part = {"HEAD"}}, series), "body_part");
 }
 
 TEST_F(StudyRulesTest, ADistanceThatPositionsRoundIsThatOfTheRule) {
