@@ -47,7 +47,7 @@ void note_again(const StudyAgain& again, ArrivalCounts& counts, Progress& progre
 void note_bad(const EntryImages& images, ArrivalCounts& counts, Progress& progress) {
   if (!images.bad) return;
   ++counts.unreadable;
-  progress.warn("an entry of the inbox cannot be read: " + images.bad->code + ", its reason.json says why");
+  progress.warn("an entry of the inbox cannot be read (" + images.bad->code + ")");
 }
 
 }  // namespace
@@ -98,6 +98,7 @@ std::vector<fs::path> ArrivingImages::take_arrived() {
     without += images.kind == EntryImages::Kind::kNothing;
     if (images.kind == EntryImages::Kind::kLeftAlone || images.kind == EntryImages::Kind::kBad) {
       note_bad(images, counts_, progress_);
+      if (!images.bad) progress_.log("a study of which nothing is predicted moves to the finished ones");
       finish(entry, images.bad);
     }
     if (images.kind != EntryImages::Kind::kImages) continue;

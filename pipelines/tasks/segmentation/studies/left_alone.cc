@@ -1,6 +1,8 @@
 #include "pipelines/tasks/segmentation/studies/left_alone.h"
 
+#include <memory>
 #include <optional>
+#include <set>
 
 #include "io/volume/archive.h"
 #include "libcore/base/text.h"
