@@ -1,11 +1,9 @@
 #include "io/datasets/class_map.h"
 
-#include <clocale>
-#include <cwctype>
-
 #include <algorithm>
 #include <set>
 
+#include "io/datasets/name_pattern.h"
 #include "io/files/config_file.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
@@ -20,62 +18,10 @@ Error map_error(const fs::path& path, const std::string& what, const std::string
   return Error(ErrorKind::kConfig, "[config] " + path.string() + ": " + what + "; " + action);
 }
 
-/// Returns the UTF-8 character at the start of `text` and removes it; a byte that is not valid stands for itself.
-char32_t take_character(std::string_view& text) {
-  const std::size_t bytes = std::max<std::size_t>(1, character_bytes(text));
-  const auto first = static_cast<unsigned char>(text[0]);
-  char32_t character = bytes == 1 ? first : first & (0x7FU >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) character = character << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  text.remove_prefix(bytes);
-  return character;
-}
-
-/// Returns the lower case of a character by Unicode, whatever the user's locale is.
-char32_t lower_character(char32_t character) {
-  static const locale_t kUnicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  const auto wide = static_cast<std::wint_t>(character);
-  if (kUnicode == nullptr) return character < 128 ? static_cast<char32_t>(std::towlower(wide)) : character;
-  return static_cast<char32_t>(towlower_l(wide, kUnicode));
-}
-
-/// Returns the form in which names are compared: lower case, one space where spaces or underscores are.
-std::u32string comparable(std::string_view text) {
-  std::u32string form;
-  while (!text.empty()) {
-    const char32_t character = take_character(text);
-    const bool space = character == U'_' || character == U' ' || character == U'\t' || character == 0xA0;
-    if (!space)
-      form += lower_character(character);
-    else if (!form.empty() && form.back() != U' ')
-      form += U' ';
-  }
-  if (!form.empty() && form.back() == U' ') form.pop_back();
-  return form;
-}
-
-/// True when `pattern`, in which * stands for any text and ? for one character, matches all of `name`. Cost: the
-/// product of their lengths.
-bool matches(const std::u32string& pattern, const std::u32string& name) {
-  std::size_t p = 0, n = 0, star = std::u32string::npos, resume = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == U'*') {
-      star = p++, resume = n;  // the star stands for nothing at first
-    } else if (p < pattern.size() && (pattern[p] == U'?' || pattern[p] == name[n])) {
-      ++p, ++n;
-    } else if (star != std::u32string::npos) {
-      p = star + 1, n = ++resume;  // for one character more
-    } else {
-      return false;
-    }
-  }
-  return std::all_of(pattern.begin() + static_cast<std::ptrdiff_t>(p), pattern.end(),
-                     [](char32_t c) { return c == U'*'; });
-}
-
 /// Returns a name, alias or pattern. Errors: kConfig for one that is none.
 std::string word_of(const Json& value, const std::string& where, const fs::path& path) {
   const auto* text = value.get_ptr<const std::string*>();
-  if (text == nullptr || comparable(*text).empty() || text->size() > kMostClassWordBytes ||
+  if (text == nullptr || comparable_name(*text).empty() || text->size() > kMostClassWordBytes ||
       find_steering(*text) != std::string::npos)
     throw map_error(path,
                     where + " has a name, alias or pattern that is no plain text of 1 to " +
@@ -111,9 +57,9 @@ MappedClass class_in(const Json& table, std::size_t number, const fs::path& path
       throw map_error(path, where + " has the unknown key \"" + plain_text(key) + "\"",
                       "expected name, aliases or patterns");
   }
-  if (comparable(one.name) == U"background")
+  if (comparable_name(one.name) == U"background")
     throw map_error(path, where + " is called background", "leave it out: voxels of no class are background");
-  if (comparable(one.name) == U"ignore")
+  if (comparable_name(one.name) == U"ignore")
     throw map_error(path, where + " is called ignore, as nnU-Net calls voxels that nobody annotated",
                     "give it another name");
   return one;
@@ -123,7 +69,7 @@ MappedClass class_in(const Json& table, std::size_t number, const fs::path& path
 void require_distinct(const ClassMap& map, const fs::path& path) {
   std::map<std::u32string, std::size_t> names, patterns;  // and the class that claims them
   const auto claim = [&](auto& claims, const std::string& word, std::size_t k) {
-    const auto [at, is_new] = claims.emplace(comparable(word), k);
+    const auto [at, is_new] = claims.emplace(comparable_name(word), k);
     if (!is_new && at->second != k)
       throw map_error(
           path,
@@ -155,15 +101,15 @@ ClassMap read_class_map(const fs::path& path) {
 }
 
 std::optional<int> class_of(const ClassMap& map, const std::string& structure) {
-  const std::u32string name = comparable(structure);
+  const std::u32string name = comparable_name(structure);
   const auto first = [&](auto claims) -> std::optional<int> {
     const auto at = std::find_if(map.classes.begin(), map.classes.end(), claims);
     return at == map.classes.end() ? std::nullopt : std::optional(static_cast<int>(at - map.classes.begin()) + 1);
   };
-  if (const auto k = first([&](const MappedClass& one) { return comparable(one.name) == name; })) return k;
-  const auto is_name = [&](const std::string& alias) { return comparable(alias) == name; };
+  if (const auto k = first([&](const MappedClass& one) { return comparable_name(one.name) == name; })) return k;
+  const auto is_name = [&](const std::string& alias) { return comparable_name(alias) == name; };
   if (const auto k = first([&](const MappedClass& one) { return std::ranges::any_of(one.aliases, is_name); })) return k;
-  const auto fits = [&](const std::string& pattern) { return matches(comparable(pattern), name); };
+  const auto fits = [&](const std::string& pattern) { return matches_pattern(comparable_name(pattern), name); };
   return first([&](const MappedClass& one) { return std::ranges::any_of(one.patterns, fits); });
 }
 

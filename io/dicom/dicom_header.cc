@@ -211,10 +211,10 @@ bool has_face(std::string part) {
 }
 
 /// True for an image from whose voxels a face can be drawn: the file says so or, where it says nothing, by its part.
-bool shows_face(const DicomValues& v, const std::string& modality) {
-  if (modality != "CT" && modality != "MR") return false;
+bool shows_face(const DicomValues& v, const DicomHeader& h) {
+  if (h.modality != "CT" && h.modality != "MR") return false;
   const std::string said = v.text(DCM_RecognizableVisualFeatures);
-  return said.empty() ? has_face(v.text(DCM_BodyPartExamined)) : said == "YES";
+  return said.empty() ? has_face(h.body_part) : said == "YES";
 }
 
 }  // namespace
@@ -251,7 +251,8 @@ DicomHeader read_dicom_header(const fs::path& path) {
   h.frame_of_reference = v.text(DCM_FrameOfReferenceUID);
   h.patient_key = key_of_patient(v.text(DCM_PatientID));
   h.modality = v.text(DCM_Modality), h.kind = v.part(DCM_ImageType, 2);
-  h.burned_in = v.text(DCM_BurnedInAnnotation) == "YES", h.shows_face = shows_face(v, h.modality);
+  h.body_part = v.text(DCM_BodyPartExamined);
+  h.burned_in = v.text(DCM_BurnedInAnnotation) == "YES", h.shows_face = shows_face(v, h);
   h.kernel = v.text(DCM_ConvolutionKernel), h.acquisition = v.text(DCM_AcquisitionNumber);
   h.acquired_s = seconds_of_date_time(v.text(DCM_AcquisitionDateTime));
   if (!h.acquired_s) h.acquired_s = seconds_of(v.text(DCM_AcquisitionDate), v.text(DCM_AcquisitionTime));

@@ -54,6 +54,7 @@ struct DicomHeader {
   std::string modality;                                // "CT"
   std::string kind;                                    // third value of the image type: "AXIAL", "LOCALIZER"
   std::string kernel;                                  // of the reconstruction
+  std::string body_part = {};                          // term for the part of the body, "CHEST"; for rules alone
   std::string acquisition;                             // number of the acquisition
   std::optional<double> acquired_s = {};               // when it was scanned, for comparing; never printed
   std::optional<double> thickness_mm;                  // of a slice

@@ -85,6 +85,11 @@ class PredictionBatch {
   void done(std::size_t i, const std::filesystem::path& file, double seconds, bool kept = false);
   /// Records a further output of input `i`, for the audit; called before done(), of an input that is kept too.
   void wrote(std::size_t i, const std::filesystem::path& file) { audited_.more[i].push_back(file); }
+  /// Releases the paths and hashes of all inputs so far, which have ended; for a batch whose inputs keep arriving.
+  void forget_ended() {
+    for (; forgotten_ < audited_.files.size(); ++forgotten_) audited_.files[forgotten_] = {};
+    audited_.more.clear();
+  }
   /// Leaves input `i` out: it is listed, and logged as "case NAME: why [quarantined]".
   void fail(std::size_t i, const std::string& code, const std::string& message);
 
@@ -100,6 +105,7 @@ class PredictionBatch {
   std::size_t failed_ = 0;       // of them, those that failed
   std::size_t at_once_ = 1;      // inputs of the largest turn
   bool hides_paths_ = false;     // below the input folder
+  std::size_t forgotten_ = 0;    // inputs whose paths were released
   AuditInputs audited_;
   std::vector<std::unique_ptr<Session>> owned_;
   ModelSessions sessions_;

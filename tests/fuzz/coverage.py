@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NO_READERS = re.compile(
     r"io/(image/(class_plots|draw_boxes|draw_caption|overlay|sheet_file|tile_sheet|time_band|opencv_threads|class_scalar|image_resize)"
     r"|video/(video_writer|video_copy)|volume/(reorient|itk_write|resample|respace|label_resize|spline_resize|largest_component)"
-    r"|boxes/frame_results|datasets/(summary|case_ids|hidden_paths)|archive/npz_writer|audit/sha256"
+    r"|boxes/frame_results|datasets/(summary|case_ids|hidden_paths)|archive/npz_writer|audit/sha256|inbox/.*"
     r"|dicom_out/(derived_uid|filled_uids|outbox|mask_contours|measurement_report|object_file|segmentation_object|structure_set)"
     r"|files/(scratch_file|atomic_file|output_file|output_folder|unfinished_files|folder_lock|now_reading|part_log|standard_streams)"
     r"|system/.*)\.(cc|h)$")

@@ -1,6 +1,7 @@
 // Readers of text: settings, descriptions of data sets, runs and devices, graphs and programs.
 #include "io/datasets/class_map.h"
 #include "io/datasets/dataset.h"
+#include "io/datasets/study_rules.h"
 #include "io/dicom_out/segment_terms.h"
 #include "io/files/config_file.h"
 #include "io/files/csv.h"
@@ -90,6 +91,26 @@ void class_map(std::string_view bytes) {
 Seeds class_map_seeds() {
   return {"Parotid L\n[[class]]\nname = \"parotid_left\"\naliases = [\"Parotis li.\"]\npatterns = [\"*parotid*l?\"]\n",
           "\xc3\x96sophagus\nclass = [{name = \"a\"}, {name = \"\xc3\xb6sophagus\", patterns = [\"**?*x\"]}]\n"};
+}
+
+/// The first line of the input is the kernel of a series, which is judged by the rules in the rest.
+void study_rules(std::string_view bytes) {
+  const std::size_t line = std::min(bytes.find('\n'), bytes.size());
+  const StudyRules rules = read_study_rules(scratch_file("rules.toml", bytes.substr(line)));
+  DicomSeries series;
+  series.common.modality = "CT", series.common.body_part = "CHEST";
+  series.common.kernel = std::string(bytes.substr(0, line));
+  series.slices.resize(50), series.grid.spacing[2] = 2.5;
+  ensure(rules.series.any() || broken_rule(rules.series, series).empty(), "without rules every series is taken");
+  ensure(!rules.receive || (rules.receive->port >= 1 && rules.receive->aetitle.size() <= 16), "a port and a title");
+  ensure(!rules.send || rules.send->host.find_first_of(" ;$`'\"\\/\n") == std::string::npos, "no word of a shell");
+}
+Seeds study_rule_seeds() {
+  return {
+      "Br40d\\3\n[studies]\nmodality = [\"CT\"]\nbody_part = [\"CHEST\", \"ABDO*\"]\nmissing_body_part = \"leave\"\n"
+      "slices = [40, 2000]\nthickness = [0.0, 3.0]\nkernel = [\"B3*\", \"Br4?d\"]\n",
+      "\n[receive]\naetitle = \"VOXSHARD\"\nport = 11112\nkeep_days = 7\n[send]\naetitle = \"ORTHANC\"\nhost = "
+      "\"127.0.0.1\"\nport = 4242\n"};
 }
 
 /// The first line of the input is the name of a class, the rest a table of coded terms.
@@ -235,6 +256,7 @@ std::vector<FuzzTarget> text_targets() {
           {"tpu_words", tpu_word_seeds, tpu_words},
           {"option_words", option_word_seeds, option_words},
           {"class_map", class_map_seeds, class_map},
+          {"study_rules", study_rule_seeds, study_rules},
           {"terms", term_seeds, terms},
           {"dataset", dataset_seeds, dataset},
           {"splits", split_seeds, splits},

@@ -6,6 +6,7 @@
 
 #include "io/files/output_folder.h"
 #include "pipelines/tasks/segmentation/input_cases.h"
+#include "pipelines/tasks/segmentation/studies/study_again.h"
 
 namespace voxshard {
 namespace {
@@ -15,6 +16,40 @@ using namespace std::chrono_literals;
 
 constexpr auto kLook = 1000ms, kStopLook = 50ms;  // between two looks at the folder, and at a request to stop
 
+std::string counted_text(std::size_t count, const std::string& one, const std::string& several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+void say_without_volume(std::size_t entries, Progress& progress) {
+  if (entries > 0)
+    progress.warn(counted_text(entries, "entry", "entries") +
+                  " of the inbox without a volume left in place; slices of a DICOM series belong into a folder of "
+                  "their own");
+}
+
+/// Asks about a study that may have come before; one whose files cannot be read is new, and reading it says why.
+StudyAgain study_again(StudyAgain (*ask)(const fs::path&, const fs::path&), const fs::path& entry,
+                       const fs::path& done) {
+  try {
+    return ask(entry, done);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kInput) throw;
+    return {};
+  }
+}
+
+/// Counts and logs a study that came again.
+void note_again(const StudyAgain& again, ArrivalCounts& counts, Progress& progress) {
+  ++(again.is_unchanged() ? counts.unchanged : counts.changed);
+  progress.log(again.text());
+}
+
+void note_bad(const EntryImages& images, ArrivalCounts& counts, Progress& progress) {
+  if (!images.bad) return;
+  ++counts.unreadable;
+  progress.warn("an entry of the inbox cannot be read (" + images.bad->code + ")");
+}
+
 }  // namespace
 
 void require_watchable(const VolumeReading& reading, const PredictOptions& options) {
@@ -22,55 +57,75 @@ void require_watchable(const VolumeReading& reading, const PredictOptions& optio
     throw Error(ErrorKind::kUsage,
                 "[predict] {watch} and {done} FOLDER go together: finished inputs move to that folder");
   if (!reading.watch) return;
-  if (options.dry_run || options.held_out)
-    throw Error(ErrorKind::kUsage,
-                "[predict] {dry-run} and {held-out} are about what is there; leave {watch} and {done} out");
+  if (options.held_out)
+    throw Error(ErrorKind::kUsage, "[predict] {held-out} is about what is there; leave {watch} and {done} out");
   require_outside(reading.done, {options.output, options.input}, "{done}");
   require_outside(options.output, {reading.done}, "{output}");
+}
+
+void ArrivalCounts::add_to(PredictReport& report) const {
+  report.found["left_alone"] = to_json(left_alone);
+  report.found["arrivals"] = {
+      {"sent_again", unchanged}, {"changed", changed}, {"unreadable", unreadable}, {"incomplete", incomplete}};
 }
 
 ArrivingImages::ArrivingImages(InboxFolders folders, const ImageSearch& search, const VolumeFormats& formats,
                                Progress& progress)
     : folders_(folders), search_(search), formats_(formats), progress_(progress), inbox_(std::move(folders)) {}
 
-std::vector<fs::path> ArrivingImages::images_of(const fs::path& entry) const {
-  std::error_code error;
-  const bool folder = fs::is_directory(entry, error) || is_volume_folder(entry, formats_);
-  if (!folder && !volume_stem(entry, formats_)) return {};
-  try {
-    return find_images(entry, formats_, search_, progress_).images;
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kNoCase) throw;
-    return {};
+/// True for a study that came again and needs no prediction now: it is gone, or waits to be quiet.
+bool ArrivingImages::is_settled_again(const fs::path& entry) {
+  if (search_.rules == nullptr) return false;
+  const StudyAgain again = study_again(take_study_again, entry, folders_.done);
+  if (again.is_known()) note_again(again, counts_, progress_);
+  return again.is_unchanged() || again.waits;
+}
+
+void ArrivingImages::finish(const fs::path& entry, const std::optional<FailureReason>& failed) {
+  if (!inbox_.finish(entry, failed))
+    progress_.log("an input changed while it was read: it is predicted again when it is complete");
+}
+
+/// Looks at what is complete now; returns the images to predict, none where nothing with images arrived.
+std::vector<fs::path> ArrivingImages::take_arrived() {
+  std::size_t without = 0;
+  std::map<fs::path, std::vector<fs::path>> fresh;  // images of entries that have just arrived
+  for (const fs::path& entry : inbox_.arrived()) {
+    throw_if_stopped(progress_);
+    if (is_settled_again(entry)) continue;
+    EntryImages images = images_of_entry(entry, formats_, search_, progress_);
+    counts_.left_alone.add(images.found.left_alone);
+    without += images.kind == EntryImages::Kind::kNothing;
+    if (images.kind == EntryImages::Kind::kLeftAlone || images.kind == EntryImages::Kind::kBad) {
+      note_bad(images, counts_, progress_);
+      if (!images.bad) progress_.log("a study of which nothing is predicted moves to the finished ones");
+      finish(entry, images.bad);
+    }
+    if (images.kind != EntryImages::Kind::kImages) continue;
+    entries_[entry] = {};
+    fresh[entry] = std::move(images.found.images);
   }
+  say_without_volume(without, progress_);
+  std::vector<fs::path> all;
+  if (fresh.empty()) return all;
+  for (const auto& [entry, state] : entries_) {
+    if (state.cases > 0) continue;
+    const auto now = fresh.find(entry);
+    for (fs::path& image :
+         now != fresh.end() ? now->second : images_of_entry(entry, formats_, search_, progress_).found.images)
+      all.push_back(std::move(image));
+  }
+  std::ranges::sort(all);
+  return all;
 }
 
 std::vector<fs::path> ArrivingImages::wait() {
   while (true) {
-    std::size_t without = 0;
-    bool fresh = false;
-    std::vector<fs::path> images;
-    std::map<fs::path, std::vector<fs::path>> images_in;  // entries that have just arrived
-    for (const fs::path& entry : inbox_.arrived()) {
-      std::vector<fs::path> found = images_of(entry);
-      without += found.empty();
-      if (found.empty()) continue;
-      fresh = true;
-      entries_[entry] = {};
-      images_in[entry] = std::move(found);
-    }
-    if (without > 0)
-      progress_.warn(std::to_string(without) + (without == 1 ? " entry" : " entries") +
-                     " of the inbox without a volume left in place; slices of a DICOM series belong into a folder of "
-                     "their own");
-    if (fresh) {
-      for (const auto& [entry, state] : entries_)
-        if (state.cases == 0)
-          for (fs::path& image : images_in.contains(entry) ? images_in[entry] : images_of(entry))
-            images.push_back(std::move(image));
-      std::sort(images.begin(), images.end());
-      return images;
-    }
+    if (const std::size_t deleted = inbox_.expire(); deleted > 0)
+      progress_.log(counted_text(deleted, "finished entry", "finished entries") +
+                    " deleted: kept for as long as the rules say");
+    std::vector<fs::path> images = take_arrived();
+    if (!images.empty()) return images;
     for (auto waited = 0ms; waited < kLook; waited += kStopLook) {
       throw_if_stopped(progress_);
       std::this_thread::sleep_for(kStopLook);
@@ -101,14 +156,67 @@ void ArrivingImages::expect(const std::vector<Case>& cases) {
   }
 }
 
-void ArrivingImages::ended(const Case& item, bool good) {
+void ArrivingImages::ended(const Case& item, const std::optional<FailureReason>& failed) {
   for (const fs::path& entry : used_[item.images.front()]) {
     Entry& state = entries_[entry];
-    state.good = state.good && good;
+    if (!state.failed) state.failed = failed;
     if (--state.cases > 0) continue;
-    inbox_.finish(entry, state.good);
+    finish(entry, state.failed);
     entries_.erase(entry);
   }
+}
+
+FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& search, const VolumeFormats& formats,
+                               Progress& progress, PredictReport& report) {
+  ArrivalCounts counts;
+  FoundImageFiles all;
+  std::size_t without = 0;
+  for (const auto& [name, changed_ns] : InboxEntries::of(folders.folder).changed_ns) {
+    const fs::path entry = folders.folder / name;
+    const double age_s = static_cast<double>(system_clock().wall_ns() - changed_ns) / 1e9;
+    if (age_s < folders.quiet_s) {
+      ++counts.incomplete;
+      continue;
+    }
+    const StudyAgain again =
+        search.rules == nullptr ? StudyAgain{} : study_again(find_study_again, entry, folders.done);
+    if (again.is_known()) note_again(again, counts, progress);
+    if (again.is_unchanged()) continue;
+    EntryImages images = images_of_entry(entry, formats, search, progress);
+    counts.left_alone.add(images.found.left_alone);
+    without += images.kind == EntryImages::Kind::kNothing;
+    note_bad(images, counts, progress);
+    for (fs::path& image : images.found.images) all.images.push_back(std::move(image));
+  }
+  say_without_volume(without, progress);
+  if (counts.incomplete > 0)
+    progress.log(counted_text(counts.incomplete, "entry", "entries") + " of the inbox not complete yet");
+  if (const std::string text = counts.left_alone.text(); !text.empty()) progress.log("in all " + text);
+  counts.add_to(report);
+  std::ranges::sort(all.images);
+  return all;
+}
+
+PredictionInputs::PredictionInputs(const PredictOptions& options, bool one_channel, PredictReport& report,
+                                   Progress& progress) {
+  const auto& reading = options.task.of<VolumeReading>();
+  if (!reading.rules.empty()) rules = read_study_rules(reading.rules);
+  search = {.best_only = reading.best_series && one_channel,
+            .recursive = options.recursive,
+            .rules = rules ? &rules->series : nullptr};
+  if (!reading.watch) {
+    found = find_images(options.input, options.formats, search, progress);
+    add_left_out(found, search, report);
+    return;
+  }
+  const InboxFolders folders{.folder = options.input,
+                             .done = reading.done,
+                             .quiet_s = reading.quiet_s,
+                             .keep_days = rules && rules->receive ? rules->receive->keep_days : 0};
+  if (options.dry_run)
+    found = images_waiting(folders, search, options.formats, progress, report);
+  else
+    arriving = folders;
 }
 
 }  // namespace voxshard

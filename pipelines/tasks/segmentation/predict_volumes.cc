@@ -17,7 +17,6 @@
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
-#include "pipelines/tasks/segmentation/find_images.h"
 #include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/largest_parts.h"
 #include "pipelines/tasks/segmentation/next_of_prediction.h"
@@ -29,7 +28,6 @@
 #include "pipelines/tasks/segmentation/scores/probability_file.h"
 #include "pipelines/tasks/segmentation/sides/side_split.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
-#include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
 namespace {
@@ -40,8 +38,8 @@ constexpr const char* kAveragedRunsFile = "averaged_runs.json";
 
 class VolumePrediction : public Prediction {
  public:
-  /// `images` of a folder in which further ones arrive come from wait_for_more() alone.
-  VolumePrediction(PredictionBatch& batch, const FoundImageFiles& found, OutputFolder& folder)
+  /// The images of a folder in which further ones arrive come from wait_for_more() alone.
+  VolumePrediction(PredictionBatch& batch, const PredictionInputs& inputs, OutputFolder& folder)
       : b_(batch),
         o_(batch.options),
         folder_(folder),
@@ -67,14 +65,11 @@ class VolumePrediction : public Prediction {
                          "placed by " +
                          marks_text(pair, plan_.class_names));
     largest_ = LargestParts(reading_.largest, plan_.class_names);
-    if (plan_.channels.size() > 1) reading_.best_series = false;  // two channels may be of one scan
-    if (reading_.watch)
-      arriving_.emplace(InboxFolders{.folder = o_.input, .done = reading_.done, .quiet_s = reading_.quiet_s},
-                        ImageSearch{.best_only = reading_.best_series, .recursive = o_.recursive}, o_.formats,
-                        b_.progress);
+    if (inputs.arriving)
+      arriving_.emplace(*inputs.arriving, inputs.search, o_.formats, b_.progress);
     else
-      cases_ = wanted_cases(found.images);
-    batch.leave(found.foreign, reading_.keep_names || !(o_.recursive || !reading_.id_salt.empty()));
+      cases_ = wanted_cases(inputs.found.images);
+    batch.leave(inputs.found.foreign, reading_.keep_names || !(o_.recursive || !reading_.id_salt.empty()));
   }
 
   PredictionWords words() const override { return {.inputs = "images", .one = "case "}; }
@@ -157,7 +152,8 @@ class VolumePrediction : public Prediction {
 
   bool wait_for_more() override {
     if (!arriving_) return false;
-    first_ = cases_.size();
+    for (; first_ < cases_.size(); ++first_) cases_[first_].images = {};  // they have ended: names alone are kept
+    b_.forget_ended();
     while (cases_.size() == first_) {
       std::vector<Case> more = wanted_cases(arriving_->wait());
       arriving_->expect(more);
@@ -172,7 +168,9 @@ class VolumePrediction : public Prediction {
   void ended(const PredictionTurn& turn, bool good) override {
     if (!arriving_) return;
     if (!good) list_failures();
-    arriving_->ended(cases_[turn.inputs.front()], good);
+    std::optional<FailureReason> why;
+    if (!good) why = {b_.report.failures.back().code, b_.report.failures.back().message};
+    arriving_->ended(cases_[turn.inputs.front()], why);
   }
 
   void list_failures() override {
@@ -187,6 +185,7 @@ class VolumePrediction : public Prediction {
     b_.report.text = prediction_text(b_.report, o_.output / "quarantine.csv", "");
     add_times(predictor_.times, b_.report);
     flags_.add_to(b_.report);
+    if (arriving_ && !reading_.rules.empty()) arriving_->counts().add_to(b_.report);
     if (!names_.empty())
       b_.report.text += (o_.output / kCaseNamesFile).string() +
                         ", for its owner's eyes alone, leads from the names of the label maps to the images\n";
@@ -300,21 +299,16 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, con
   require_watchable(reading, options);
   require_outbox_apart(reading.outbox, {options.input, options.output, reading.done});
   if (reading.watch) context.require_one_process("{watch}");
+  std::optional<PredictionInputs> inputs;
   std::optional<OutputFolder> folder;
   require_averageable(run);
   if (reading.probabilities) require_probabilities(run);
   const CoreWork work = run.others.empty() && !reading.probabilities ? volume_work() : probability_work();
   return run_prediction(options, std::move(run), work, context, [&](PredictionBatch& batch) {
-    FoundImageFiles found;
-    if (!reading.watch) {
-      const bool one_channel = volume_model_of(batch.run).plan.channels.size() == 1;
-      found = find_images(options.input, options.formats,
-                          {.best_only = reading.best_series && one_channel, .recursive = options.recursive},
-                          context.progress());
-      if (!found.others.empty()) batch.report.found["other_reconstructions"] = reconstructions_json(found.others);
-    }
+    const bool one_channel = volume_model_of(batch.run).plan.channels.size() == 1;  // two may be of one scan
+    inputs.emplace(options, one_channel, batch.report, context.progress());
     folder.emplace(FolderUse{.folder = options.output, .command = "predict", .inputs = output_place(options).inputs});
-    return std::make_unique<VolumePrediction>(batch, found, *folder);
+    return std::make_unique<VolumePrediction>(batch, *inputs, *folder);
   });
 }
 

@@ -98,6 +98,10 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
                       group,
                       &o.quiet_s,
                       {{0, 86400}}});
+  settings.push_back({"rules",
+                      "File of rules (TOML, JSON or YAML): which series of a study are predicted, and with {watch} how "
+                      "long finished studies are kept; the others are left alone and counted",
+                      group, &o.rules});
   return settings;
 }
 

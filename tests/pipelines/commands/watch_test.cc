@@ -125,8 +125,6 @@ TEST(RunWatch, FoldersThatWouldMixAreRefused) {
   expect_error(ErrorKind::kUsage, "go together", [&] { run_predict(o, scene.progress); });
   o.task.of<VolumeReading>() = {.done = scene.path("done")};
   expect_error(ErrorKind::kUsage, "go together", [&] { run_predict(o, scene.progress); });
-  o = scene.watch(), o.dry_run = true;
-  expect_error(ErrorKind::kUsage, "about what is there", [&] { run_predict(o, scene.progress); });
   o = scene.watch(), o.held_out = true;
   expect_error(ErrorKind::kUsage, "about what is there", [&] { run_predict(o, scene.progress); });
   o = scene.watch();

@@ -1,0 +1,192 @@
+// An inbox returns what has been quiet for long enough, once, and moves what is finished without replacing anything; it
+// is one process's alone, says why an entry failed, and deletes what is older than it is told.
+#include "io/inbox/inbox.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "io/files/config_file.h"
+#include "libcore/base/error.h"
+#include "tests/expect_error.h"
+#include "tests/scratch_folder.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class AnInbox : public testing::Test {
+ protected:
+  AnInbox() { fs::create_directories(path("in")); }
+  fs::path path(const std::string& name) const { return fs::path(folder_ / name); }
+  void write(const std::string& name, const std::string& text = "x") const {
+    fs::create_directories(path(name).parent_path());
+    std::ofstream(path(name)) << text;
+  }
+  Inbox inbox(double quiet_s = 0) const {
+    return Inbox({.folder = path("in"), .done = path("done"), .quiet_s = quiet_s});
+  }
+  ScratchFolder folder_{"inbox"};
+};
+
+TEST_F(AnInbox, ReturnsFilesAndFoldersOnceByName) {
+  Inbox inbox = this->inbox();
+  EXPECT_THAT(inbox.arrived(), IsEmpty());
+  write("in/b.nii"), write("in/series/deep/1.dcm"), write("in/.b.nii.partial");
+  fs::create_symlink(path("in/b.nii"), path("in/link.nii"));
+  EXPECT_THAT(inbox.arrived(), ElementsAre(path("in/b.nii"), path("in/series")));
+  EXPECT_THAT(inbox.arrived(), IsEmpty());
+  write("in/a.nii");
+  EXPECT_THAT(inbox.arrived(), ElementsAre(path("in/a.nii")));
+  write("in/series/deep/2.dcm");
+  EXPECT_THAT(inbox.arrived(), ElementsAre(path("in/series"))) << "another slice came";
+}
+
+TEST_F(AnInbox, WhatChangedJustNowIsNotComplete) {
+  Inbox inbox = this->inbox(3600);
+  write("in/a.nii"), write("in/series/1.dcm");
+  const struct timespec old[2] = {{1000, 0}, {1000, 0}};  // a copy that keeps the time of its source
+  utimensat(AT_FDCWD, path("in/a.nii").c_str(), old, 0);
+  EXPECT_THAT(inbox.arrived(), IsEmpty());
+}
+
+TEST_F(AnInbox, FinishedEntriesMoveAndReplaceNothing) {
+  Inbox inbox = this->inbox();
+  for (const char* text : {"first", "second", "third"}) {
+    write("in/a.nii", text);
+    inbox.finish(path("in/a.nii"));
+  }
+  write("in/series/1.dcm", "bad");
+  EXPECT_EQ(inbox.finish(path("in/series"), FailureReason{"E_GAP", "lacks a slice"}), path("done/failed/series"));
+  EXPECT_EQ(read_bytes(path("done/a.nii")), "first");
+  EXPECT_EQ(read_bytes(path("done/a.nii.2")), "second");
+  EXPECT_EQ(read_bytes(path("done/a.nii.3")), "third");
+  EXPECT_EQ(read_bytes(path("done/failed/series/1.dcm")), "bad");
+  EXPECT_EQ(read_json(path("done/failed/series.reason.json")),
+            (nlohmann::json{{"code", "E_GAP"}, {"text", "lacks a slice"}}));
+  EXPECT_FALSE(fs::exists(path("done/a.nii.reason.json")));
+  EXPECT_THAT(inbox.arrived(), IsEmpty());
+}
+
+TEST_F(AnInbox, FoldersOneInTheOtherAndMissingOnesAreRefused) {
+  expect_error(ErrorKind::kUsage, "one in the other", [&] { Inbox({.folder = path("in"), .done = path("in/done")}); });
+  expect_error(ErrorKind::kUsage, "one in the other", [&] { Inbox({.folder = path("in"), .done = folder_.path()}); });
+  expect_error(ErrorKind::kInput, "is no folder", [&] { Inbox({.folder = path("none"), .done = path("done")}); });
+  Inbox inbox = this->inbox();
+  fs::remove_all(path("in"));
+  expect_error(ErrorKind::kInput, "cannot be read", [&] { inbox.arrived(); });
+}
+
+TEST_F(AnInbox, AnEntryThatCannotBeMovedStays) {
+  Inbox inbox = this->inbox();
+  write("in/a.nii");
+  fs::remove_all(path("done"));
+  expect_error(ErrorKind::kOutput, "cannot be moved", [&] { inbox.finish(path("in/a.nii")); });
+  EXPECT_TRUE(fs::exists(path("in/a.nii")));
+}
+
+TEST_F(AnInbox, AnEntryThatChangedSinceItWasReturnedStaysAndArrivesAgain) {
+  Inbox inbox = this->inbox();
+  write("in/series/1.dcm");
+  ASSERT_THAT(inbox.arrived(), ElementsAre(path("in/series")));
+  write("in/series/2.dcm");
+  EXPECT_EQ(inbox.finish(path("in/series")), std::nullopt) << "a slice came late";
+  EXPECT_FALSE(fs::exists(path("done/series")));
+  EXPECT_THAT(inbox.arrived(), ElementsAre(path("in/series")));
+  EXPECT_EQ(inbox.finish(path("in/series")), path("done/series"));
+}
+
+TEST_F(AnInbox, IsThatOfOneProcessAtATime) {
+  {
+    const Inbox first = this->inbox();
+    expect_error(ErrorKind::kOutput, "is in use by another voxshard", [&] { this->inbox(); });
+  }
+  EXPECT_TRUE(fs::is_empty(path("in"))) << "no lock is left";
+  std::ofstream(path("in/.voxshard.lock")) << "999999999 predict gone";  // of a process that was killed
+  Inbox second = this->inbox();
+  EXPECT_THAT(second.arrived(), IsEmpty());
+}
+
+/// A clock that a test moves; it begins at the system's time, because files have that.
+struct TestClock {
+  static constexpr std::int64_t kSecond = 1'000'000'000, kDay = 86400 * kSecond;
+  std::int64_t wall_ns = system_clock().wall_ns(), steady_ns = 0;
+  InboxClock of() {
+    return {.wall_ns = [this] { return wall_ns; }, .steady_ns = [this] { return steady_ns; }};
+  }
+};
+
+TEST_F(AnInbox, AClockThatGoesBackDelaysAnEntryByTheQuietSecondsAlone) {
+  TestClock clock;
+  clock.wall_ns -= TestClock::kDay;
+  Inbox inbox({.folder = path("in"), .done = path("done"), .quiet_s = 10}, clock.of());
+  write("in/a.nii");
+  EXPECT_THAT(inbox.arrived(), IsEmpty());
+  clock.steady_ns += 9 * TestClock::kSecond;
+  EXPECT_THAT(inbox.arrived(), IsEmpty());
+  clock.steady_ns += 2 * TestClock::kSecond;
+  EXPECT_THAT(inbox.arrived(), ElementsAre(path("in/a.nii")));
+  EXPECT_THAT(inbox.arrived(), IsEmpty());
+}
+
+class AnInboxThatKeeps : public AnInbox {
+ protected:
+  InboxFolders folders(double days) const {
+    return {.folder = path("in"), .done = path("done"), .quiet_s = 0, .keep_days = days};
+  }
+  TestClock clock_;
+};
+
+TEST_F(AnInboxThatKeeps, DeletesWhatIsOlderWithItsReasonAndNothingElse) {
+  write("outside/precious"), write("in/study/1.dcm"), write("in/bad/1.dcm");
+  Inbox inbox(folders(7), clock_.of());
+  inbox.finish(path("in/study")), inbox.finish(path("in/bad"), FailureReason{"E_READ", "x"});
+  fs::create_directory_symlink(path("outside"), path("done/link"));
+  EXPECT_EQ(inbox.expire(), 0u) << "just moved";
+  clock_.wall_ns += 8 * TestClock::kDay;
+  EXPECT_EQ(inbox.expire(), 0u) << "an hour has not passed since it was looked at";
+  clock_.steady_ns += 3601 * TestClock::kSecond;
+  EXPECT_EQ(inbox.expire(), 2u);
+  EXPECT_FALSE(fs::exists(path("done/study")));
+  EXPECT_TRUE(fs::is_empty(path("done/failed"))) << "the reason too";
+  EXPECT_TRUE(fs::is_symlink(path("done/link")));
+  EXPECT_TRUE(fs::exists(path("outside/precious")));
+}
+
+TEST_F(AnInboxThatKeeps, DeletesNothingWhenTheClockGoesBackOrNoDaysAreGiven) {
+  write("in/study/1.dcm");
+  {
+    Inbox inbox(folders(7), clock_.of());
+    inbox.finish(path("in/study"));
+    clock_.wall_ns -= 1000 * TestClock::kDay;
+    EXPECT_EQ(inbox.expire(), 0u);
+  }
+  clock_.wall_ns += 2000 * TestClock::kDay;
+  Inbox inbox(folders(0), clock_.of());
+  EXPECT_EQ(inbox.expire(), 0u);
+  EXPECT_TRUE(fs::exists(path("done/study/1.dcm")));
+}
+
+TEST_F(AnInboxThatKeeps, GoesOnWhereAKillLeftAnEntryHalfDeleted) {
+  fs::create_directories(path("done/failed"));
+  write("done/.study.expired/2.dcm"), write("done/failed/.bad.expired/1.dcm");
+  const Inbox inbox(folders(0), clock_.of());
+  EXPECT_FALSE(fs::exists(path("done/.study.expired")));
+  EXPECT_TRUE(fs::is_empty(path("done/failed")));
+}
+
+TEST_F(AnInboxThatKeeps, RefusesAFolderWithFilesThatWereNotReceived) {
+  write("done/thesis.txt");
+  expect_error(ErrorKind::kUsage, "were not received", [&] { Inbox(folders(7), clock_.of()); });
+  EXPECT_FALSE(fs::exists(path("in/.voxshard.lock")));
+  EXPECT_NO_THROW(Inbox(folders(0), clock_.of()));
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,280 @@
+// predict --watch with rules: studies as DCMTK's storescp lays them down. The rules choose series and what they leave
+// alone is counted; a study that comes again is told from a new one; slices that come late are not lost; a dry run says
+// what would be done.
+#include <fstream>
+
+#include "io/inbox/inbox.h"
+#include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "tests/io/study_files.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Acts at lines of the log, each once and in this order; "done 2" stands for the end of the second input.
+struct LogActor : RecordingProgress {
+  std::vector<std::pair<std::string, std::function<void()>>> at;
+  void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+    if (stage == "predict") act("done " + std::to_string(done));
+  }
+  void log(std::string_view line) override {
+    RecordingProgress::log(line);
+    act(line);
+  }
+  void act(std::string_view line) {
+    if (at.empty() || line.find(at.front().first) == std::string_view::npos) return;
+    const auto next = at.front().second;
+    at.erase(at.begin());
+    next();
+  }
+};
+
+class RunStudies : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    trained_ = new TrainingScene("studies_trained");
+    TrainOptions o = trained_->options("run");
+    o.steps = 2;
+    run_train(o, trained_->progress);
+  }
+  static void TearDownTestSuite() {
+    delete trained_;
+    trained_ = nullptr;
+  }
+  RunStudies() { fs::create_directories(path("inbox")); }
+
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+  /// A CT of twelve slices, which the rules below choose.
+  static StudySeries ct(const std::string& study = "1") {
+    StudySeries s{.study = "1.2.840.77." + study, .series = "1.2.840.77." + study + ".1"};
+    s.side = 48, s.slices = 12, s.step_mm = 8;
+    return s;
+  }
+  /// Receives the slices from `first` to before `past` of a series into the folder of its study.
+  void receive(const std::string& entry, const StudySeries& s, int first = 0, int past = 1000) const {
+    const fs::path made = path("made") / s.series;
+    write_series(made, s, "IM");
+    fs::create_directories(path("inbox") / entry);
+    for (int z = first; z < std::min(past, s.slices); ++z)
+      fs::copy_file(made / ("IM" + std::to_string(z)),
+                    path("inbox") / entry / (s.modality + "." + s.series + "." + std::to_string(z)),
+                    fs::copy_options::overwrite_existing);
+  }
+  PredictOptions watch(const std::string& rules = "[studies]\nmodality = [\"CT\"]\nslices = [5, 100]\n") const {
+    std::ofstream(path("rules.toml")) << rules;
+    PredictOptions o{.run = trained_->path("run"), .input = path("inbox"), .output = path("out")};
+    o.task.of<VolumeReading>() = {.watch = true, .done = path("done"), .quiet_s = 0, .rules = path("rules.toml")};
+    return o;
+  }
+  std::function<void()> stop() {
+    return [this] { progress_.stop = true; };
+  }
+  static std::size_t files_in(const fs::path& folder) {
+    std::error_code error;
+    return static_cast<std::size_t>(std::distance(fs::recursive_directory_iterator(folder, error), {}));
+  }
+  /// The number of slices of the label map of a case.
+  static std::int64_t slices_of(const PredictedCase& one) { return read_volume_info(one.file).geometry.size[2]; }
+
+  inline static TrainingScene* trained_ = nullptr;
+  ScratchFolder folder_{"studies"};
+  LogActor progress_;
+};
+
+TEST_F(RunStudies, TheRulesChooseSeriesAndWhatTheyLeaveAloneIsCounted) {
+  StudySeries scout = ct(), mr = ct(), other = ct("2");
+  scout.series += ".2", scout.slices = 2, mr.series += ".3", mr.modality = "MR", other.modality = "MR";
+  receive("st_1", ct()), receive("st_1", scout), receive("st_1", mr), receive("st_2", other);
+  fs::copy_file(trained_->data() / "imagesTs/phantom_002_0000.nii.gz", path("inbox/a.nii.gz"));
+  progress_.at = {{"done 1", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  ASSERT_EQ(report.cases.size(), 1u);
+  EXPECT_EQ(slices_of(report.cases[0]), 12);
+  EXPECT_TRUE(report.failures.empty());
+  EXPECT_EQ(
+      nlohmann::json(report.found.at("left_alone")),
+      (nlohmann::json{{"series", 4}, {"studies", 2}, {"by_rule", {{"format", 1}, {"modality", 2}, {"slices", 1}}}}));
+  EXPECT_THAT(progress_.lines, Contains("2 series left alone: 1 by modality, 1 by slices"));
+  for (const std::string& line : progress_.lines) EXPECT_THAT(line, Not(HasSubstr("Planted")));
+  for (const char* name : {"done/st_1", "done/st_2", "done/a.nii.gz"}) EXPECT_TRUE(fs::exists(path(name))) << name;
+  EXPECT_TRUE(fs::is_empty(path("inbox")));
+}
+
+TEST_F(RunStudies, OfTheSeriesThatRemainTheBestReconstructionIsPredicted) {
+  StudySeries soft = ct(), sharp = ct(), thick = ct();
+  soft.kernel = "B30f", sharp.kernel = "B70f", thick.kernel = "B31f";
+  sharp.series += ".2", thick.series += ".3", thick.step_mm = 12, thick.slices = 8;
+  for (const StudySeries& one : {soft, sharp, thick}) receive("st_1", one);
+  progress_.at = {{"done 1", stop()}};
+  const PredictReport report = run_predict(watch("[studies]\nkernel = [\"b7*\", \"b31*\"]\n"), progress_);
+  ASSERT_EQ(report.cases.size(), 1u) << "the thick one is another reconstruction of the sharp one's scan";
+  EXPECT_EQ(slices_of(report.cases[0]), 12);
+  EXPECT_EQ(nlohmann::json(report.found.at("left_alone").at("by_rule")), (nlohmann::json{{"kernel", 1}}));
+}
+
+TEST_F(RunStudies, AStudyThatIsSentTwiceIsPredictedOnce) {
+  receive("st_1", ct());
+  progress_.at = {{"done 1", [&] { receive("st_1", ct(), 0, 7); }},
+                  {"sent again unchanged", [&] { receive("st_1", ct()); }},
+                  {"sent again unchanged", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  EXPECT_EQ(report.cases.size(), 1u);
+  EXPECT_EQ(report.found.at("arrivals").at("sent_again"), 2);
+  EXPECT_TRUE(fs::is_empty(path("inbox")));
+  EXPECT_EQ(files_in(path("done/st_1")), 12u);
+  EXPECT_FALSE(fs::exists(path("done/st_1.2")));
+}
+
+TEST_F(RunStudies, SlicesThatComeLateMakeANewResultOfTheWholeStudy) {
+  receive("st_1", ct(), 0, 8);
+  progress_.at = {{"done 1", [&] { receive("st_1", ct(), 8); }},
+                  {"came again with 4 new or changed files", [] {}},
+                  {"done 2", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  ASSERT_EQ(report.cases.size(), 2u);
+  EXPECT_TRUE(report.failures.empty()) << "a case that comes again is no duplicate";
+  EXPECT_EQ(report.cases[0].id, report.cases[1].id);
+  EXPECT_EQ(slices_of(report.cases[1]), 12);
+  EXPECT_EQ(report.kept, 0);
+  EXPECT_EQ(files_in(path("done/st_1")), 12u);
+  EXPECT_TRUE(fs::is_empty(path("inbox")));
+}
+
+TEST_F(RunStudies, SlicesThatComeWhileTheStudyIsPredictedAreNotMovedAwayUnseen) {
+  receive("st_1", ct(), 0, 8);
+  progress_.at = {{"predicted in", [&] { receive("st_1", ct(), 8); }}, {"done 2", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  ASSERT_EQ(report.cases.size(), 2u);
+  EXPECT_EQ(slices_of(report.cases[1]), 12);
+  EXPECT_EQ(files_in(path("done/st_1")), 12u);
+  EXPECT_THAT(progress_.lines, Contains(HasSubstr("changed while it was read")));
+}
+
+TEST_F(RunStudies, AStudyThatFailedIsMendedByTheFilesThatItLacked) {
+  receive("st_1", ct(), 0, 5), receive("st_1", ct(), 6);
+  progress_.at = {{"done 1",
+                   [&] {
+                     EXPECT_EQ(read_json(path("done/failed/st_1.reason.json")).at("code"), "E_GAP");
+                     EXPECT_EQ(files_in(path("done/failed/st_1")), 11u);
+                     receive("st_1", ct(), 5, 6);
+                   }},
+                  {"came again with 1 new or changed file", [] {}},
+                  {"done 2", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  ASSERT_EQ(report.cases.size(), 1u);
+  EXPECT_EQ(slices_of(report.cases[0]), 12);
+  EXPECT_EQ(files_in(path("done/st_1")), 12u);
+  EXPECT_TRUE(fs::is_empty(path("done/failed"))) << "the reason went with it";
+}
+
+TEST_F(RunStudies, ACorrectedStudyIsPredictedFromItsNewFiles) {
+  receive("st_1", ct());
+  StudySeries corrected = ct();
+  corrected.patient = "Planted^Corrected";
+  progress_.at = {{"done 1", [&] { receive("st_1", corrected, 3, 5); }},
+                  {"came again with 2 new or changed files", [] {}},
+                  {"done 2", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  EXPECT_EQ(report.cases.size(), 2u);
+  EXPECT_EQ(report.kept, 0) << "by the hash of its files";
+  const std::string name = "CT." + ct().series + ".";
+  EXPECT_THAT(read_bytes(path("done/st_1") / (name + "3")), HasSubstr("Corrected"));
+  EXPECT_THAT(read_bytes(path("done/st_1") / (name + "5")), Not(HasSubstr("Corrected")));
+}
+
+TEST_F(RunStudies, AnotherStudyUnderTheSameNameIsNotJoinedWithTheEarlierOne) {
+  receive("st_1", ct("1"));
+  progress_.at = {{"done 1", [&] { receive("st_1", ct("2"), 0, 8); }}, {"done 2", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  ASSERT_EQ(report.cases.size(), 2u);
+  EXPECT_EQ(files_in(path("done/st_1")), 12u);
+  EXPECT_EQ(files_in(path("done/st_1.2")), 8u);
+}
+
+TEST_F(RunStudies, ARestartGoesOnWhereAKillLeftAStudyHalfJoined) {
+  receive("st_1", ct(), 0, 8);
+  fs::create_directories(path("done/failed"));
+  fs::rename(path("inbox/st_1"), path("done/st_1"));  // finished, then slices came late
+  receive("st_1", ct(), 8);
+  const std::string name = "CT." + ct().series + ".";
+  fs::rename(path("done/st_1") / (name + "0"), path("inbox/st_1") / (name + "0"));            // was moved
+  fs::create_hard_link(path("done/st_1") / (name + "1"), path("inbox/st_1") / (name + "1"));  // has two names
+  progress_.at = {{"done 1", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  ASSERT_EQ(report.cases.size(), 1u);
+  EXPECT_EQ(slices_of(report.cases[0]), 12);
+  EXPECT_EQ(files_in(path("done/st_1")), 12u);
+  EXPECT_TRUE(fs::is_empty(path("inbox")));
+}
+
+TEST_F(RunStudies, AStudyThatCannotBeReadMovesAsideWithItsReason) {
+  fs::create_directories(path("inbox/st_1"));
+  const std::string whole = dicom_bytes({}, {1, 2, 3, 4});
+  std::ofstream(path("inbox/st_1/CT.1")) << whole.substr(0, whole.find("Planted") + 3);  // cut within its header
+  receive("st_2", ct());
+  progress_.at = {{"done 1", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  EXPECT_EQ(report.cases.size(), 1u);
+  EXPECT_EQ(report.found.at("arrivals").at("unreadable"), 1);
+  EXPECT_TRUE(fs::exists(path("done/failed/st_1/CT.1")));
+  EXPECT_EQ(read_json(path("done/failed/st_1.reason.json")).at("code"), "E_READ");
+}
+
+TEST_F(RunStudies, ASecondWatcherOfAnInboxIsRefused) {
+  progress_.stop = true;
+  {
+    const Inbox first({.folder = path("inbox"), .done = path("done")});
+    expect_error(ErrorKind::kOutput, "is in use by another voxshard", [&] { run_predict(watch(), progress_); });
+  }
+  EXPECT_NO_THROW(run_predict(watch(), progress_));
+}
+
+TEST_F(RunStudies, ADryRunSaysWhatWouldBeTakenAndWritesNothing) {
+  StudySeries mr = ct("2");
+  mr.modality = "MR";
+  receive("st_1", ct()), receive("st_2", mr), receive("st_3", ct("3"));
+  fs::create_directories(path("done/failed"));
+  fs::rename(path("inbox/st_3"), path("done/st_3"));
+  receive("st_3", ct("3"), 0, 2);
+  PredictOptions o = watch();
+  o.dry_run = true;
+  const PredictReport report = run_predict(o, progress_);
+  EXPECT_EQ(report.planned.size(), 1u);
+  EXPECT_EQ(nlohmann::json(report.found.at("left_alone")),
+            (nlohmann::json{{"series", 1}, {"studies", 1}, {"by_rule", {{"modality", 1}}}}));
+  EXPECT_EQ(nlohmann::json(report.found.at("arrivals")),
+            (nlohmann::json{{"sent_again", 1}, {"changed", 0}, {"unreadable", 0}, {"incomplete", 0}}));
+  EXPECT_FALSE(fs::exists(path("out")));
+  EXPECT_EQ(files_in(path("inbox")), 3u + 12 + 12 + 2);
+  EXPECT_EQ(files_in(path("done")), 2u + 12);
+
+  o.task.of<VolumeReading>().quiet_s = 3600;
+  const PredictReport early = run_predict(o, progress_);
+  EXPECT_TRUE(early.planned.empty());
+  EXPECT_EQ(early.found.at("arrivals").at("incomplete"), 3);
+  std::ofstream(path("rules.toml")) << "[studies]\nslice = [5, 100]\n";
+  expect_error(ErrorKind::kConfig, "studies.slice is an unknown key", [&] { run_predict(o, progress_); });
+}
+
+TEST_F(RunStudies, RulesHoldForAFolderThatIsNotWatchedToo) {
+  StudySeries mr = ct();
+  mr.series += ".2", mr.modality = "MR";
+  receive("st_1", ct()), receive("st_1", mr);
+  PredictOptions o = watch();
+  o.input = path("inbox/st_1");
+  o.task.of<VolumeReading>() = {.rules = path("rules.toml")};
+  const PredictReport report = run_predict(o, progress_);
+  EXPECT_EQ(report.cases.size(), 1u);
+  EXPECT_EQ(report.found.at("left_alone").at("series"), 1);
+  std::ofstream(path("rules.toml")) << "[studies]\nmodality = [\"PT\"]\n";
+  expect_error(ErrorKind::kNoCase, "2 series left alone: 2 by modality", [&] { run_predict(o, progress_); });
+}
+
+}  // namespace
+}  // namespace voxshard
