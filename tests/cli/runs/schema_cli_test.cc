@@ -24,6 +24,13 @@ void collect_undescribed(const json& schema, const std::string& place, std::vect
     for (const auto& [name, one] : schema.at("definitions").items()) collect_undescribed(one, name, found);
 }
 
+/// Members of a schema that may be nothing but null: what a document holds at times was then left out of it.
+void collect_always_null(const json& schema, const std::string& place, std::vector<std::string>& found) {
+  if (schema.is_object() && schema.value("type", json()) == "null") found.push_back(place);
+  if (!schema.is_structured()) return;
+  for (const auto& [name, below] : schema.items()) collect_always_null(below, place + "." + name, found);
+}
+
 class SchemaCli : public TrainedCli {};
 
 TEST_F(SchemaCli, EveryCommandHasOneAndEveryMemberIsDescribed) {
@@ -31,15 +38,27 @@ TEST_F(SchemaCli, EveryCommandHasOneAndEveryMemberIsDescribed) {
   json commands = run_voxshard("help options --json").json();
   commands.erase("every command");
   for (const auto& [command, options] : commands.items()) EXPECT_TRUE(ids.contains(command)) << command;
-  std::vector<std::string> undescribed;
+  std::vector<std::string> undescribed, always_null;
   for (const auto& [name, id] : ids.items()) {
     const json schema = json::parse(run_voxshard("schema " + name).out);
     EXPECT_EQ(schema.at("$schema"), "http://json-schema.org/draft-07/schema#") << name;
     EXPECT_EQ(schema.at("$id"), id);
     EXPECT_THAT(id.get<std::string>(), HasSubstr("voxshard:" + name + ":"));
     collect_undescribed(schema, name, undescribed);
+    collect_always_null(schema, name, always_null);
   }
   EXPECT_THAT(undescribed, testing::IsEmpty());
+  EXPECT_THAT(always_null, testing::IsEmpty());
+}
+
+TEST_F(SchemaCli, ADocumentOfAVerifyThatDiffersObeysIt) {
+  json document = run_voxshard("verify --size 16x16x16 --base-filters 4 --depth 3 --json").json();
+  document["end_to_end"]["condition"] = 2.5;
+  document["first_difference"] = {{"layer", "conv_0"}, {"what", "result"}, {"difference", 0.5},
+                                  {"allowed", 0.25},   {"core", 1},        {"rank", "1"}};
+  EXPECT_EQ(schema_problem("verify", document), "");
+  document["first_difference"].erase("layer");
+  EXPECT_THAT(schema_problem("verify", document), HasSubstr("layer"));
 }
 
 TEST_F(SchemaCli, ADocumentOfAnotherShapeIsFound) {
