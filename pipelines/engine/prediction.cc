@@ -124,7 +124,8 @@ class PredictionLoop {
     b_.progress.update("predict", 0, task_.pieces() > 0 ? task_.pieces() : total_, "");
     try {
       do {
-        for (const PredictionTurn& turn : turns_) take(turn);
+        for (std::size_t t = 0; t < turns_.size(); ++t) b_.comes_to(turns_, t), take(turns_[t]);
+        b_.end_ahead();
       } while (!b_.report.interrupted && take_more());
     } catch (...) {
       task_.abandon();
