@@ -272,7 +272,7 @@ class PredictionLoop {
       if (trail_) trail_->reads(turn.inputs, b_.audited_);
       predict_to_its_end(turn);
     });
-    if (failure && failure->code == kRefusedMemory) b_.sessions_.release();
+    if (failure && failure->code == kRefusedMemory) b_.sessions_.release(), b_.ahead.drop();
     for (const std::size_t i : turn.inputs) {
       if (!failure || b_.ended_.contains(i)) continue;
       task_.drop(i);

@@ -40,7 +40,7 @@ Setting ahead_setting(bool& ahead) {
           .help =
               "on: a volume is read while the network works on the one before, where both are within the memory of the "
               "process, with the same outputs; off: one after another",
-          .group = "",
+          .group = "Limits",
           .value = Setting::Access{
               .get = [&ahead] { return SettingValue(std::string(ahead ? "on" : "off")); },
               .set = [&ahead](const SettingValue& word) { ahead = std::get<std::string>(word) == "on"; }},
