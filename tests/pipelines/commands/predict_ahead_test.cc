@@ -48,7 +48,7 @@ struct AheadScene : TrainingScene {
   }
 };
 
-/// Returns the lines of a log without its durations and the folder of the outputs.
+/// Returns the lines of a log without its durations.
 std::vector<std::string> timeless(const RecordingProgress& progress) {
   std::vector<std::string> lines;
   for (const std::string& line : progress.lines)
@@ -100,17 +100,20 @@ struct ReplacesTheSecond : RecordingProgress {
   explicit ReplacesTheSecond(const AheadScene& scene) : scene(scene) {}
   void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
     if (stage == "predict" && done == 1)
-      fs::copy_file(scene.image(0), scene.image(1), fs::copy_options::overwrite_existing);
+      fs::copy_file(scene.path("other.nii.gz"), scene.image(1), fs::copy_options::overwrite_existing);
   }
   const AheadScene& scene;
 };
 
 TEST(RunPredictAhead, AnImageThatIsReplacedBeforeItsTurnIsReadAgain) {
   AheadScene scene("ahead_replaced");
+  Volume other = read_image(scene.image(1));
+  for (std::int64_t k = 0; k < other.voxels.count(); ++k) other.voxels.as<float>()[k] = static_cast<float>(k % 300);
+  write_volume(scene.path("other.nii.gz"), other, DiskType::kF32);
   ReplacesTheSecond replacing(scene);
   EXPECT_EQ(run_predict(scene.predict(true, "out"), replacing).cases.size(), 3u);
-  EXPECT_TRUE(Scene::bytes_of(scene.path("out/phantom_000.nii.gz")) ==
-              Scene::bytes_of(scene.path("out/phantom_001.nii.gz")));
+  run_predict(scene.predict(false, "turn"), scene.progress);
+  scene.expect_same_outputs("turn", "out");
   EXPECT_EQ(run_predict(scene.predict(true, "out"), scene.progress).kept, 3) << "the hashes are of what was predicted";
 }
 
@@ -138,8 +141,8 @@ TEST(RunPredictAhead, AStopDropsWhatWasReadAhead) {
 
 TEST(RunPredictAhead, ThePlanCountsBothAndOverTheBudgetItIsOneAtATime) {
   AheadScene scene("ahead_memory");
-  const std::array<std::int64_t, 3> size = {200, 200, 200};
-  const std::int64_t image_bytes = 4 * 200 * 200 * 200;  // 32 MB, of which reading holds at least one
+  const std::array<std::int64_t, 3> size = {240, 240, 200};
+  const std::int64_t image_bytes = 4 * 240 * 240 * 200;  // 46 MB, beyond what malloc keeps for later
   fs::remove_all(scene.path("in"));
   fs::create_directories(scene.path("in"));
   for (int i = 0; i < 3; ++i)
@@ -147,7 +150,7 @@ TEST(RunPredictAhead, ThePlanCountsBothAndOverTheBudgetItIsOneAtATime) {
   run_predict(scene.predict(false, "warm"), scene.progress);  // libraries are loaded, and counted, once
   const PredictReport in_turn = run_predict(scene.predict(false, "turn"), scene.progress);
   const PredictReport ahead = run_predict(scene.predict(true, "ahead"), scene.progress);
-  ASSERT_EQ(ahead.found.at("stages").at("images_ahead"), 2) << "this machine has less than 200 MB of free memory";
+  ASSERT_EQ(ahead.found.at("stages").at("images_ahead"), 2) << "this machine has less than 300 MB of free memory";
   EXPECT_GE(ahead.memory.plan.total(), in_turn.memory.plan.total() + image_bytes / 2);
   scene.expect_same_outputs("turn", "ahead");
 
