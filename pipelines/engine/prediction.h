@@ -80,9 +80,11 @@ class PredictionBatch {
   /// Records the memory plan of the current turn; the report keeps the largest of all turns. What is read ahead is
   /// dropped where both do not fit.
   void takes(const ProcessPlan& plan) {
-    ahead.give_way(plan, turn_ != nullptr ? turn_->inputs.front() : 0);
+    ahead.give_way(plan, current_input());
     taken_ = widest(taken_, plan), report.memory.plan = widest(report.memory.plan, plan);
   }
+  /// Drops what is read ahead where it does not fit beside the most that a step of the current turn may take.
+  void leave_room(const ProcessPlan& most) { ahead.leave_room(most, current_input()); }
   /// Returns the turn behind the current one; null: there is none yet.
   const PredictionTurn* next_turn() const { return next_; }
   /// Reads an input of the next turn ahead, where it fits beside what the current turn takes().
@@ -111,6 +113,7 @@ class PredictionBatch {
   friend class PredictionLoop;
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
+  std::size_t current_input() const { return turn_ != nullptr ? turn_->inputs.front() : 0; }
   void comes_to(const std::vector<PredictionTurn>& turns, std::size_t at) {
     turn_ = &turns[at], next_ = at + 1 < turns.size() ? &turns[at + 1] : nullptr, taken_ = {};
   }

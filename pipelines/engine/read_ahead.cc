@@ -75,18 +75,21 @@ void ReadAhead::drop() {
   forget();
 }
 
-void ReadAhead::give_way(const ProcessPlan& plan, std::size_t now) {
+void ReadAhead::leave_room(const ProcessPlan& most, std::size_t now) {
   if (!input_ || input_->number == now) return;  // its own plan counts what is read of it
   {
     const std::lock_guard lock(mutex_);
-    beside_ = voxshard::widest(beside_, plan);
-    if (need_.total() == 0) return;  // if it is not admitted yet, it is held against `plan` too
-    if (fit(plan, need_)) {
-      widest_ = voxshard::widest(widest_, plan + need_);
-      return;
-    }
+    beside_ = voxshard::widest(beside_, most);  // until it is admitted, it is held against that
+    if (fit(most, need_)) return;
   }
   drop();
+}
+
+void ReadAhead::give_way(const ProcessPlan& plan, std::size_t now) {
+  leave_room(plan, now);
+  if (!input_ || input_->number == now) return;
+  const std::lock_guard lock(mutex_);
+  if (need_.total() > 0) widest_ = voxshard::widest(widest_, plan + need_);
 }
 
 ProcessPlan ReadAhead::widest() const {

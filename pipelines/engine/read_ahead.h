@@ -51,7 +51,9 @@ class ReadAhead {
   bool take(std::size_t number);
   /// Drops the input that is being read, or was, and waits until it is released.
   void drop();
-  /// Notes a further plan of the turn of input `now`; what is read ahead is dropped where both do not fit.
+  /// Drops what is read ahead where it does not fit beside the most that a step of the turn of input `now` may take.
+  void leave_room(const ProcessPlan& most, std::size_t now);
+  /// The same for a plan of that turn, which is noted: with what is read ahead it may be the widest.
   void give_way(const ProcessPlan& plan, std::size_t now);
 
   /// Returns the plans that were held at once at the peak; nothing where no input was read ahead.

@@ -37,6 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kAveragedRunsFile = "averaged_runs.json";
+constexpr std::int64_t kMostPartBytes = 12;  // of a voxel, for connected parts: where each is a run of its own
 
 class VolumePrediction : public Prediction {
  public:
@@ -255,6 +256,7 @@ class VolumePrediction : public Prediction {
   Volume parts_of(Volume labels, const Case& item, const PredictedVolume& found) {
     const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + found.sums.bytes();
     const std::int64_t left = left_of(o_.formats.limits.memory_bytes, held);
+    b_.leave_room({{MemoryPart::kResults, held + kMostPartBytes * labels.voxels.count()}});
     const std::string removed = largest_.keep(LabelSlabs::of(labels.voxels), left);
     if (!removed.empty()) b_.progress.log("case " + item.id + ": " + removed);
     flags_.judge(item.id, labels, found.intensities, left);

@@ -112,6 +112,10 @@ TEST(ReadAheadTest, GivesWayToWhatTheTurnTakesFurther) {
   ahead.start(input.ahead(1, 40), bytes_of(50));
   input.has_read.get_future().wait();
   ahead.give_way(bytes_of(1000), 1);  // its own turn: its plan counts what is read of it
+  ahead.give_way(bytes_of(55), 0);
+  EXPECT_EQ(ahead.widest().total(), 95);
+  ahead.leave_room(bytes_of(60), 0);
+  EXPECT_EQ(ahead.widest().total(), 95) << "the most that a step may take is no plan";
   ahead.give_way(bytes_of(60), 0);
   EXPECT_EQ(input.releases, 0);
   EXPECT_EQ(ahead.widest().total(), 100);
