@@ -124,7 +124,8 @@ class PredictionLoop {
     b_.progress.update("predict", 0, task_.pieces() > 0 ? task_.pieces() : total_, "");
     try {
       do {
-        for (const PredictionTurn& turn : turns_) take(turn);
+        for (std::size_t t = 0; t < turns_.size(); ++t) b_.comes_to(turns_, t), take(turns_[t]);
+        b_.end_ahead();
       } while (!b_.report.interrupted && take_more());
     } catch (...) {
       task_.abandon();
@@ -272,7 +273,7 @@ class PredictionLoop {
       if (trail_) trail_->reads(turn.inputs, b_.audited_);
       predict_to_its_end(turn);
     });
-    if (failure && failure->code == kRefusedMemory) b_.sessions_.release();
+    if (failure && failure->code == kRefusedMemory) b_.sessions_.release(), b_.ahead.drop();
     for (const std::size_t i : turn.inputs) {
       if (!failure || b_.ended_.contains(i)) continue;
       task_.drop(i);

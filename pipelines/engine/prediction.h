@@ -14,6 +14,7 @@
 #include "io/files/manifest.h"
 #include "pipelines/engine/audit_trail.h"
 #include "pipelines/engine/core_runs.h"
+#include "pipelines/engine/read_ahead.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
 #include "pipelines/engine/seen_inputs.h"
@@ -43,13 +44,18 @@ struct PredictionWords {
 class PredictionBatch {
  public:
   PredictionBatch(const PredictOptions& options, TrainedRun& run, const RunContext& context)
-      : options(options), run(run), context(context), progress(context.progress()) {}
+      : options(options),
+        run(run),
+        context(context),
+        progress(context.progress()),
+        ahead(context.alone(), context.budget_bytes()) {}
 
   const PredictOptions& options;
   TrainedRun& run;  // without its parameters once the sessions are made
   const RunContext& context;
   Progress& progress;
   PredictReport report;
+  ReadAhead ahead;  // the input of the next turn, where a task reads it while the current one runs
 
   /// Returns what decides which inputs are predicted, for keep_wanted(); it fills report.seen.
   InputSieve sieve() {
@@ -71,8 +77,21 @@ class PredictionBatch {
   bool is_refused(const PredictionTurn& turn) const { return refusal(turn) != nullptr; }
   /// Throws the error with which it was refused, if it was.
   void require_planned(const PredictionTurn& turn) const;
-  /// Records the memory plan of the current turn; the report keeps the largest of all turns.
-  void takes(const ProcessPlan& plan) { report.memory.plan = widest(report.memory.plan, plan); }
+  /// Records the memory plan of the current turn; the report keeps the largest of all turns. What is read ahead is
+  /// dropped where both do not fit.
+  void takes(const ProcessPlan& plan) {
+    ahead.give_way(plan, current_input());
+    taken_ = widest(taken_, plan), report.memory.plan = widest(report.memory.plan, plan);
+  }
+  /// Drops what is read ahead where it does not fit beside the most that a step of the current turn may take.
+  void leave_room(const ProcessPlan& most) { ahead.leave_room(most, current_input()); }
+  /// Returns the turn behind the current one; null: there is none yet.
+  const PredictionTurn* next_turn() const { return next_; }
+  /// Reads an input of the next turn ahead, where it fits beside what the current turn takes().
+  void read_ahead(InputAhead input) {
+    if (hides_paths_) input.shown_as = names_.at(input.number);
+    ahead.start(std::move(input), taken_);
+  }
 
   /// Notes files of the input folder that are no inputs, and logs them.
   ///   shows_names  false: they are not named; of a recursive call no message names what lies below the input folder
@@ -99,7 +118,18 @@ class PredictionBatch {
   friend class PredictionLoop;
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
+  std::size_t current_input() const { return turn_ != nullptr ? turn_->inputs.front() : 0; }
+  void comes_to(const std::vector<PredictionTurn>& turns, std::size_t at) {
+    turn_ = &turns[at], next_ = at + 1 < turns.size() ? &turns[at + 1] : nullptr, taken_ = {};
+  }
+  /// Drops what was read ahead, and records what was held with it.
+  void end_ahead() {
+    ahead.drop();
+    report.memory.plan = widest(report.memory.plan, ahead.widest());
+  }
   PredictionWords words_;
+  const PredictionTurn *turn_ = nullptr, *next_ = nullptr;
+  ProcessPlan taken_;  // by the current turn
   std::vector<std::string> names_;
   std::set<std::size_t> ended_;  // inputs that were predicted or failed
   std::size_t failed_ = 0;       // of them, those that failed

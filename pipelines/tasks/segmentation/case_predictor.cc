@@ -1,14 +1,16 @@
 #include "pipelines/tasks/segmentation/case_predictor.h"
 
-#include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "io/datasets/hidden_paths.h"
 #include "libcore/base/stopwatch.h"
 #include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
+#include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
+#include "pipelines/tasks/segmentation/input_cases.h"
+#include "pipelines/tasks/segmentation/outputs/made_hash.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/segmentation/scores/class_probabilities.h"
 
@@ -21,31 +23,14 @@ Shape extents_of(const VolumeInfo& info, const VolumeModel& model) {
   return prediction_extents(prepared_geometry(info.geometry, model.plan).shape(), model.multiple);
 }
 
-/// True when the training images were CT whose values went beyond those of a label map.
-bool is_of_wide_ct(const PreparePlan& plan) {
-  return is_ct_channel(plan.channels.front()) && (!plan.clip_hu || plan.clip_hu->low < 0 || plan.clip_hu->high > 255);
-}
-
-/// True for whole numbers from 0 to 255 alone. A CT has air below 0: a look at some of its first voxels tells.
-bool looks_like_mask(const Tensor& voxels) {
-  const auto* v = voxels.as<float>();
-  return std::all_of(v, v + voxels.count(),
-                     [](float value) { return value >= 0 && value <= 255 && value == std::floor(value); });
-}
-
 }  // namespace
-
-/// A case as a model sees it.
-struct CasePredictor::PreparedCase {
-  Geometry original, grid;
-  std::optional<Box> crop;  // of nnU-Net's convention, the same for all channels
-  std::vector<Tensor> channels;
-};
 
 CasePredictor::CasePredictor(PredictionBatch& batch, bool keeps_probabilities)
     : b_(batch), formats_(batch.options.formats), keeps_(keeps_probabilities) {
   for (std::size_t model = 0; model < batch.models(); ++model) models_.push_back(volume_model_of(batch.run_of(model)));
 }
+
+CasePredictor::~CasePredictor() { b_.ahead.drop(); }
 
 PredictionTurn CasePredictor::turn_of(const Case& item, std::size_t i) const {
   PredictionTurn turn{planned_extents(item, models_.front()), {i}};
@@ -82,7 +67,10 @@ Shape CasePredictor::planned_extents(const Case& item, const VolumeModel& model)
   return extents;
 }
 
-ProcessPlan CasePredictor::plan_that_fits(const Case& item) const {
+ProcessPlan CasePredictor::plan_that_fits(const Case& item) const { return plan_of(item, true); }
+
+/// As plan_that_fits(); `says`: with the warnings of the headers.
+ProcessPlan CasePredictor::plan_of(const Case& item, bool says) const {
   ProcessPlan plan;
   // Where no case fits, nothing was planned that the process holds.
   const ProcessPlan held = widest(b_.planned().held, base_plan(b_.context.base_bytes()));
@@ -104,41 +92,71 @@ ProcessPlan CasePredictor::plan_that_fits(const Case& item) const {
                                            .keeps_sums = keeps_,
                                            .other_processes = !b_.context.alone()},
                                           formats_.limits));
-    if (!info.warning.empty()) b_.progress.warn("case " + item.id + ": " + info.warning);
+    if (says && !info.warning.empty()) b_.progress.warn("case " + item.id + ": " + info.warning);
   }
   return plan;
 }
 
-/// Reads and prepares the channels of a case. Each volume is released when the next one is made: the memory plan counts
-/// on that.
-CasePredictor::PreparedCase CasePredictor::prepared_case(const Case& item, const PreparePlan& plan, bool says) {
-  PreparedCase found;
-  const Stopwatch all;
-  const double read_before = times.reading;
-  const auto read = [&](std::size_t c) {
-    const Stopwatch watch;
-    Volume volume = c == 0 ? read_image(item.images[c], formats_)
-                           : read_channel(item, c, found.original, plan.resamples_channels, formats_);
-    throw_if_stopped(b_.progress);
-    if (c == 0) found.original = volume.geometry;
-    times.reading += watch.seconds();
-    return volume;
-  };
-  const auto nonzero = nonzero_of_channels(plan, read);
-  for (std::size_t c = 0; c < item.images.size(); ++c) {
-    Volume volume = read(c);
-    if (c == 0 && says && is_of_wide_ct(plan)) warn_of_mask(item, volume.voxels);
-    PreparedImage prepared =
-        prepare_image(std::move(volume), plan.of_channel(c), nullptr, nonzero ? &*nonzero : nullptr);
-    found.grid = prepared.image.geometry, found.crop = prepared.crop;
-    found.channels.push_back(std::move(prepared.image.voxels));
-  }
-  times.preparing += all.seconds() - (times.reading - read_before);
+/// Returns the plan of reading a case ahead. Errors: those of plan_that_fits(), which its own turn reports.
+ProcessPlan CasePredictor::plan_ahead(const Case& item) const {
+  static_cast<void>(plan_of(item, false));
+  const PreparePlan& seen = models_.front().plan;
+  ProcessPlan plan;
+  std::optional<VolumeInfo> first;
+  for (std::size_t c = 0; c < item.images.size(); ++c)
+    plan = widest(plan, preparing_ahead_plan(info_of(item, c, first, seen), seen));
+  return plan;
+}
+
+/// Begins to read the next case: the other thread works on a copy of what names it.
+void CasePredictor::read_next(const CaseInTurn& turn) {
+  if (turn.next == nullptr) return;
+  const Case& next = *turn.next;
+  b_.read_ahead({.number = b_.next_turn()->inputs.front(),
+                 .plan = [this, next] { return hiding_paths(next, [&] { return plan_ahead(next); }); },
+                 .read =
+                     [this, next](const StopCheck& dropped) {
+                       hiding_paths(next, [&] {
+                         CaseAhead& found = ahead_.emplace();
+                         found.hashes = hashes_of(files_of_case(next, formats_));
+                         found.prepared = prepared_channels(next, models_.front().plan,
+                                                            {.formats = formats_,
+                                                             .check = [&] { throw_if_stopped(dropped); },
+                                                             .like_mask = [&] { found.like_mask = true; }});
+                       });
+                     },
+                 .release = [this] { ahead_.reset(); }});
+}
+
+PreparedChannels CasePredictor::read_now(const Case& item, const PreparePlan& plan, bool says) {
+  PreparedChannels found =
+      prepared_channels(item, plan,
+                        {.formats = formats_,
+                         .check = [&] { throw_if_stopped(b_.progress); },
+                         .like_mask = says ? [&] { warn_of_mask(item); } : std::function<void()>()});
+  times.reading += found.reading_s, times.preparing += found.preparing_s;
   return found;
 }
 
-void CasePredictor::warn_of_mask(const Case& item, const Tensor& voxels) const {
-  if (!looks_like_mask(voxels)) return;
+PreparedChannels CasePredictor::first_seen(const CaseInTurn& turn) {
+  const Stopwatch watch;
+  const bool there = b_.ahead.take(turn.number);
+  const double waited_s = watch.seconds();
+  times.reading += waited_s, times.waited_for_reading += waited_s;
+  if (!there) return read_now(turn.item, models_.front().plan, true);
+  CaseAhead found = std::move(*ahead_);
+  ahead_.reset();
+  throw_if_stopped(b_.progress);
+  if (found.hashes != turn.hashes) {
+    found = {};  // released before it is read anew
+    return read_now(turn.item, models_.front().plan, true);
+  }
+  times.read_ahead += found.prepared.reading_s + found.prepared.preparing_s;
+  if (found.like_mask) warn_of_mask(turn.item);
+  return std::move(found.prepared);
+}
+
+void CasePredictor::warn_of_mask(const Case& item) const {
   const VolumeInfo info = read_volume_info(item.images.front(), formats_);
   if (!info.scalar_type.starts_with("int") && !info.scalar_type.starts_with("uint")) return;
   if (info.slope != 1 || info.intercept != 0) return;
@@ -148,11 +166,13 @@ void CasePredictor::warn_of_mask(const Case& item, const Tensor& voxels) const {
   b_.progress.warn("case " + item.id + ": " + note);
 }
 
-PredictedVolume CasePredictor::predicted(const Case& item) {
+PredictedVolume CasePredictor::predicted(const CaseInTurn& turn) {
+  const Case& item = turn.item;
   PredictedVolume found;
   for (std::size_t model = 0; model < models_.size(); ++model) {
     const VolumeModel& own = models_[model];
-    PreparedCase prepared = prepared_case(item, own.plan, model == 0);
+    PreparedChannels prepared = model == 0 ? first_seen(turn) : read_now(item, own.plan, false);
+    if (model == 0) read_next(turn);
     if (model > 0 && !(same_geometry(prepared.original, found.original) && prepared.crop == found.crop))
       throw Error(ErrorKind::kInput, "E_READ",
                   "[predict] " + shown_file(item, item.images.front(), "image") +

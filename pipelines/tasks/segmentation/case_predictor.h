@@ -9,6 +9,7 @@
 
 #include "io/datasets/dataset.h"
 #include "pipelines/engine/prediction.h"
+#include "pipelines/tasks/segmentation/prepared_channels.h"
 #include "pipelines/tasks/segmentation/scores/prediction_times.h"
 #include "pipelines/tasks/segmentation/volume_model.h"
 
@@ -24,10 +25,22 @@ struct PredictedVolume {
   std::vector<Quantiles> intensities;  // of each channel, as the first model saw it; only where flags are given
 };
 
+/// A case in its turn.
+struct CaseInTurn {
+  const Case& item;
+  std::size_t number = 0;                  // in Prediction::names()
+  const std::vector<std::string>& hashes;  // of its files, made in its turn
+  const Case* next = nullptr;              // the case of the next turn, where it may be read ahead
+};
+
 class CasePredictor {
  public:
   /// `keeps_probabilities`: predicted() gives them. Errors: kCheckpoint.
   CasePredictor(PredictionBatch& batch, bool keeps_probabilities);
+  /// Drops what was read ahead.
+  ~CasePredictor();
+  CasePredictor(const CasePredictor&) = delete;
+  CasePredictor& operator=(const CasePredictor&) = delete;
 
   /// What the models say of volumes; what decides the grid of the label maps is the same for all.
   const VolumeModel& first() const { return models_.front(); }
@@ -40,17 +53,27 @@ class CasePredictor {
   /// Returns the memory plan of a case from its headers. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
   ProcessPlan plan_that_fits(const Case& item) const;
   /// Predicts a case by all models. Each core set is released as soon as it is not needed, and the image is read anew
-  /// for each model, which normalises it in its own way: the memory plan counts on that. Errors: kInput; as
-  /// predict_volume(); Stopped.
-  PredictedVolume predicted(const Case& item);
+  /// for each model, which normalises it in its own way: the memory plan counts on that. The next case is read and
+  /// prepared for the first model meanwhile, where the batch finds room for it. Errors: kInput; as predict_volume();
+  /// Stopped.
+  PredictedVolume predicted(const CaseInTurn& turn);
   /// What predicted() took so far; who writes what it gives adds that.
   PredictionTimes times;
 
  private:
-  struct PreparedCase;
-  /// `says`: a first channel that looks like a label map is told.
-  PreparedCase prepared_case(const Case& item, const PreparePlan& plan, bool says);
-  void warn_of_mask(const Case& item, const Tensor& voxels) const;
+  /// What is read ahead of a case, with the hashes that its files had before.
+  struct CaseAhead {
+    PreparedChannels prepared;
+    std::vector<std::string> hashes;
+    bool like_mask = false;
+  };
+  ProcessPlan plan_of(const Case& item, bool says) const;
+  ProcessPlan plan_ahead(const Case& item) const;
+  void read_next(const CaseInTurn& turn);
+  /// Returns the case of a turn as the first model sees it: what was read ahead, unless the files have changed since.
+  PreparedChannels first_seen(const CaseInTurn& turn);
+  PreparedChannels read_now(const Case& item, const PreparePlan& plan, bool says);
+  void warn_of_mask(const Case& item) const;
   /// Returns the header of a channel as it is read; `first` keeps that of the first one.
   VolumeInfo info_of(const Case& item, std::size_t channel, std::optional<VolumeInfo>& first,
                      const PreparePlan& plan) const;
@@ -63,6 +86,7 @@ class CasePredictor {
   const VolumeFormats& formats_;
   bool keeps_;
   std::vector<VolumeModel> models_;
+  std::optional<CaseAhead> ahead_;  // of the other thread until the batch says that it was read
 };
 
 }  // namespace voxshard

@@ -35,6 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kAveragedRunsFile = "averaged_runs.json";
+constexpr std::int64_t kMostPartBytes = 12;  // of a voxel, for connected parts: where each is a run of its own
 
 class VolumePrediction : public Prediction {
  public:
@@ -43,7 +44,7 @@ class VolumePrediction : public Prediction {
       : b_(batch),
         o_(batch.options),
         folder_(folder),
-        run_hash_(prediction_hash(o_, batch.run, naming_of(o_))),
+        run_hash_(prediction_hash(o_, batch.run, naming_of(o_, o_.task.of<VolumeReading>()))),
         reading_(o_.task.of<VolumeReading>()),
         predictor_(batch, reading_.probabilities),
         plan_(predictor_.first().plan),
@@ -131,7 +132,7 @@ class VolumePrediction : public Prediction {
     const ObjectKeys keys = object_keys(run_hash_, hashes);
     if (folder_.holds(id, data)) return outputs_.keep(item), outputs_.send(item, keys), done(i, file, 0, true);
     b_.takes(plan);
-    PredictedVolume found = predictor_.predicted(item);
+    PredictedVolume found = predictor_.predicted({.item = item, .number = i, .hashes = hashes, .next = next_unread()});
     const Stopwatch writing;
     write_predicted(item, std::move(found), file, keys);
     predictor_.times.writing += writing.seconds();
@@ -183,7 +184,7 @@ class VolumePrediction : public Prediction {
     list_failures();
     outputs_.finish();
     b_.report.text = prediction_text(b_.report, o_.output / "quarantine.csv", "");
-    add_times(predictor_.times, b_.report);
+    add_times(predictor_.times, b_.ahead, b_.report);
     flags_.add_to(b_.report);
     if (arriving_ && !reading_.rules.empty()) arriving_->counts().add_to(b_.report);
     if (!names_.empty())
@@ -193,14 +194,13 @@ class VolumePrediction : public Prediction {
   }
 
  private:
-  /// Returns what names label maps beside their files, and what was done to them; results of other settings are not
-  /// mixed with these.
-  static std::string naming_of(const PredictOptions& options) {
-    const auto& reading = options.task.of<VolumeReading>();
-    const std::string names = reading.keep_names ? "names of folders" : reading.id_salt.empty() ? "" : "salted";
-    return names + (options.recursive ? ", in folders" : "") +
-           (reading.largest == "none" ? "" : ", largest parts of " + reading.largest) +
-           (reading.probabilities ? ", probabilities" : "");
+  /// Returns the case of the next turn where it may be read ahead: none that is left out, or that an earlier call may
+  /// have predicted.
+  const Case* next_unread() const {
+    const PredictionTurn* next = b_.next_turn();
+    if (!reading_.read_ahead || next == nullptr || next->extents.empty() || b_.is_refused(*next)) return nullptr;
+    const Case& item = cases_[next->inputs.front()];
+    return seen_.contains(item.id) || folder_.log().manifest().parts.contains(item.id) ? nullptr : &item;
   }
 
   /// Lists the runs that are averaged beside the label maps; a list of an earlier call goes where none are.
@@ -260,6 +260,7 @@ class VolumePrediction : public Prediction {
   Volume parts_of(Volume labels, const Case& item, const PredictedVolume& found) {
     const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + found.sums.bytes();
     const std::int64_t left = left_of(o_.formats.limits.memory_bytes, held);
+    b_.leave_room({{MemoryPart::kResults, held + kMostPartBytes * labels.voxels.count()}});
     const std::string removed = largest_.keep(LabelSlabs::of(labels.voxels), left);
     if (!removed.empty()) b_.progress.log("case " + item.id + ": " + removed);
     flags_.judge(item.id, labels, found.intensities, left);

@@ -34,6 +34,19 @@ Setting fraction_setting(VolumeLimits& limits) {
           {{0.001, 1}}};
 }
 
+/// Returns the setting of volumes that are read while the network works.
+Setting ahead_setting(bool& ahead) {
+  return {.name = "read-ahead",
+          .help =
+              "on: a volume is read while the network works on the one before, where both are within the memory of the "
+              "process, with the same outputs; off: one after another",
+          .group = "Limits",
+          .value = Setting::Access{
+              .get = [&ahead] { return SettingValue(std::string(ahead ? "on" : "off")); },
+              .set = [&ahead](const SettingValue& word) { ahead = std::get<std::string>(word) == "on"; }},
+          .choices = {"on", "off"}};
+}
+
 std::vector<Setting> prediction_settings(VolumeReading& o) {
   std::vector<Setting> settings = limit_settings(o.limits);
   settings.push_back(irregular_setting(o.irregular));
@@ -53,6 +66,7 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
        "Write the class probabilities of each volume too, CASE.npz for NumPy: f16 (C, Z, Y, X) on the grid "
        "of the label map",
        "", &o.probabilities});
+  settings.push_back(ahead_setting(o.read_ahead));
   const std::string written = "What else is written";
   settings.push_back({"refer",
                       "List at the end what a person should look at: cases with quality flags, and those that were "

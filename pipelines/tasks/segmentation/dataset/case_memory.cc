@@ -225,6 +225,45 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
   });
 }
 
+namespace {
+
+/// The grids and bytes of one channel of an image that is predicted.
+struct PredictedGrid {
+  Geometry grid;        // as the model sees it
+  double n = 0, m = 0;  // bytes of the file's voxels and of the prepared ones
+  bool turns = false, permuted = false, resamples = false;
+};
+PredictedGrid predicted_grid(const VolumeInfo& info, const PreparePlan& plan) {
+  const Geometry grid = prepared_geometry(info.geometry, plan);
+  return {.grid = grid,
+          .n = kVoxelBytes * static_cast<double>(voxels_of(info.geometry)),
+          .m = kVoxelBytes * static_cast<double>(voxels_of(grid)),
+          .turns = plan.orientation != "keep" && orientation_code(info.geometry) != plan.orientation,
+          .permuted = permutes(plan, info.geometry),
+          .resamples = plan.spacing_mm && grid.size != info.geometry.size};
+}
+
+/// Returns the widest moment of reading and preparing a channel, beside those that are prepared.
+///   share  of the voxels
+ProcessPlan preparing_moments(const VolumeInfo& info, const PreparePlan& plan, const PredictedGrid& g, double share) {
+  const double n = share * g.n, m = share * g.m;
+  const bool nnunet = plan.convention == Convention::kNnunet;
+  const double before = (static_cast<double>(plan.channels.size()) - 1) * m + nonzero_bytes(plan, n);
+  return widest_of({moment({{kReading, share * reading(info)}, {kResampling, before}}),
+                    moment({{kReading, n}, {kResampling, before + (g.permuted ? n : 0)}}),
+                    moment({{kReading, g.resamples && !nnunet ? resampling_bytes(info.geometry, n, g.grid, m) : n},
+                            {kResampling, before}}),
+                    moment({{kReading, n}, {kResampling, before + nnunet_bytes(plan, n, g.resamples ? m : 0)}})});
+}
+
+}  // namespace
+
+ProcessPlan preparing_ahead_plan(const VolumeInfo& info, const PreparePlan& plan) {
+  const PredictedGrid g = predicted_grid(info, plan);
+  return widest_of(
+      {preparing_moments(info, plan, g, 1), moment({{kResampling, static_cast<double>(plan.channels.size()) * g.m}})});
+}
+
 ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const PreparePlan& plan,
                             const Predicting& process, const VolumeLimits& limits) {
   require_fits(process.held, limits.memory_bytes, ErrorKind::kInput,
@@ -232,23 +271,14 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
   VolumeLimits reading_limits = limits;
   reading_limits.memory_bytes = left_of(limits.memory_bytes, process.held.total());
   require_within(reading_limits, info, path);
-  const Geometry grid = prepared_geometry(info.geometry, plan);
-  const double all_n = kVoxelBytes * static_cast<double>(voxels_of(info.geometry));
-  const double all_m = kVoxelBytes * static_cast<double>(voxels_of(grid));
+  const PredictedGrid g = predicted_grid(info, plan);
   const auto channels = static_cast<double>(plan.channels.size());
-  const bool turns = plan.orientation != "keep" && orientation_code(info.geometry) != plan.orientation;
-  const bool permuted = permutes(plan, info.geometry);
-  const bool resamples = plan.spacing_mm && grid.size != info.geometry.size;
   const auto moments = [&](double share) {
-    const double n = share * all_n, m = share * all_m;
+    const double n = share * g.n, m = share * g.m;
     ProcessPlan cores;
     for (const MemoryPart part : {kArenas, kGradients, kPacked, kWorkspaces})
       cores[part] = planned_bytes(share * static_cast<double>(process.cores[part]));
-    const bool nnunet = plan.convention == Convention::kNnunet;
-    const double back = nnunet               ? 2 * n
-                        : turns || resamples ? n
-                                             : 0,
-                 before = (channels - 1) * m + nonzero_bytes(plan, n);
+    const double back = plan.convention == Convention::kNnunet ? 2 * n : g.turns || g.resamples ? n : 0;
     const double sums = static_cast<double>(process.sums) * m;
     const ProcessPlan summed = moment({{kResults, sums}});
     const ProcessPlan beside = process.reads_again ? summed : ProcessPlan(),
@@ -257,16 +287,11 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
                                    ? cores + moment({{kResults, m + m / kVoxelBytes}})
                                    : summed + widest(cores + moment({{kResults, process.other_processes ? sums : 0}}),
                                                      moment({{kResults, m}}));
-    return process.held +
-           widest_of(
-               {beside + moment({{kReading, share * reading(info)}, {kResampling, before}}),
-                beside + moment({{kReading, n}, {kResampling, before + (permuted ? n : 0)}}),
-                beside + moment({{kReading, resamples && !nnunet ? resampling_bytes(info.geometry, n, grid, m) : n},
-                                 {kResampling, before}}),
-                beside + moment({{kReading, n}, {kResampling, before + nnunet_bytes(plan, n, resamples ? m : 0)}}),
-                beside + cores + moment({{kResampling, channels * m}}), labels, kept + moment({{kResults, m + back}})});
+    return process.held + widest_of({beside + preparing_moments(info, plan, g, share),
+                                     beside + cores + moment({{kResampling, channels * m}}), labels,
+                                     kept + moment({{kResults, m + back}})});
   };
-  return require_grid(grid, path.filename().string(), limits, moments, [](double most) {
+  return require_grid(g.grid, path.filename().string(), limits, moments, [](double most) {
     return whole_number(most) + " voxels at the spacing of the model would fit: crop it";
   });
 }

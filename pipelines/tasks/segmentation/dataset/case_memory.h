@@ -40,6 +40,10 @@ struct Predicting {
 ProcessPlan predicting_plan(const VolumeInfo& info, const std::filesystem::path& path, const PreparePlan& plan,
                             const Predicting& process, const VolumeLimits& limits);
 
+/// Returns the memory for reading and preparing an image ahead of its turn, from the header of a channel, beside all
+/// that the process holds: also that of the prepared channels, which wait for the turn.
+ProcessPlan preparing_ahead_plan(const VolumeInfo& info, const PreparePlan& plan);
+
 /// The files of a case that is scored; `image` only when a threshold is scored too. Missing files and unusable headers
 /// are reported when they are read. Errors of the plans: as above.
 struct Evaluated {

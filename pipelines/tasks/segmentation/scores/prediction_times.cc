@@ -7,15 +7,33 @@
 
 namespace voxshard {
 
-void add_times(const PredictionTimes& times, PredictReport& report) {
+void add_times(const PredictionTimes& times, const ReadAhead& ahead, PredictReport& report) {
   const double all = times.reading + times.preparing + times.network + times.writing;
   if (all <= 0) return;
   const PageFaults faults = page_faults();
-  report.found["stages"] = {{"reading", times.reading}, {"preparing", times.preparing}, {"network", times.network},
-                            {"writing", times.writing}, {"pages_given", faults.given},  {"pages_read", faults.read}};
+  report.found["stages"] = {{"reading", times.reading},
+                            {"preparing", times.preparing},
+                            {"network", times.network},
+                            {"writing", times.writing},
+                            {"waited_for_reading", times.waited_for_reading},
+                            {"read_ahead", times.read_ahead},
+                            {"images_ahead", ahead.inputs()},
+                            {"images_over_budget", ahead.over_budget()},
+                            {"pages_given", faults.given},
+                            {"pages_read", faults.read}};
   const auto share = [&](double seconds) { return fixed_text(100 * seconds / all, 0) + " %"; };
   report.text += "time: reading " + share(times.reading) + ", preparing " + share(times.preparing) + ", network " +
                  share(times.network) + ", restoring and writing " + share(times.writing) + "\n";
+  const auto images = [](std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " image was" : " images were");
+  };
+  if (ahead.inputs() > 0)
+    report.text += images(ahead.inputs()) + " read while the one before was predicted, in " +
+                   duration_text(times.read_ahead) + ", of which the network waited for " +
+                   duration_text(times.waited_for_reading) + "\n";
+  if (ahead.over_budget() > 0)
+    report.text += images(ahead.over_budget()) +
+                   " read in turn: the memory of the process does not hold the one before beside it\n";
 }
 
 }  // namespace voxshard

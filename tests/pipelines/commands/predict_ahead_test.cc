@@ -1,0 +1,168 @@
+// Volumes that are read ahead: outputs, log and errors are those of reading in turn, within the memory of the process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A run of two steps, and three images: in.phantom_000, 001, 002.
+struct AheadScene : TrainingScene {
+  explicit AheadScene(const std::string& name) : TrainingScene(name) {
+    TrainOptions o = options("run");
+    o.steps = 2;
+    run_train(o, progress);
+    fs::create_directories(path("in"));
+    for (const char* part : {"imagesTr", "imagesTs"})
+      for (const auto& entry : fs::directory_iterator(data() / part)) {
+        std::string name_in = entry.path().filename().string();
+        name_in.erase(name_in.find("_0000"), 5);
+        fs::copy_file(entry.path(), path("in") / name_in);
+      }
+  }
+
+  fs::path image(int i) const { return path("in") / ("phantom_00" + std::to_string(i) + ".nii.gz"); }
+  PredictOptions predict(bool ahead, const std::string& output) const {
+    PredictOptions o{.run = path("run"), .input = path("in"), .output = path(output)};
+    o.task.of<VolumeReading>().read_ahead = ahead;
+    return o;
+  }
+  void expect_same_outputs(const std::string& one, const std::string& other) const {
+    std::size_t files = 0;
+    for (const auto& entry : fs::directory_iterator(path(one))) {
+      const fs::path file = entry.path().filename();
+      if (file.extension() != ".gz" && file.extension() != ".csv") continue;
+      ++files;
+      ASSERT_TRUE(fs::exists(path(other) / file)) << file;
+      EXPECT_TRUE(bytes_of(entry.path()) == bytes_of(path(other) / file)) << file;
+    }
+    EXPECT_GT(files, 0u);
+  }
+};
+
+/// Returns the lines of a log without its durations.
+std::vector<std::string> timeless(const RecordingProgress& progress) {
+  std::vector<std::string> lines;
+  for (const std::string& line : progress.lines)
+    lines.push_back(std::regex_replace(line, std::regex("predicted in [0-9.]+ s"), "predicted"));
+  return lines;
+}
+
+TEST(RunPredictAhead, GivesTheSameBytesAndTheSameLog) {
+  AheadScene scene("ahead_same");
+  Scene::truncate(scene.image(1));  // the second is unreadable: it is told in its turn
+  RecordingProgress with, without;
+  const PredictReport ahead = run_predict(scene.predict(true, "ahead"), with);
+  const PredictReport in_turn = run_predict(scene.predict(false, "turn"), without);
+  EXPECT_EQ(timeless(with), timeless(without));
+  ASSERT_EQ(ahead.cases.size(), 2u);
+  ASSERT_EQ(ahead.failures.size(), 1u);
+  EXPECT_EQ(ahead.failures[0].message, in_turn.failures.at(0).message);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(ahead.cases[i].id, in_turn.cases.at(i).id);
+  scene.expect_same_outputs("turn", "ahead");
+  EXPECT_EQ(in_turn.found.at("stages").at("images_ahead"), 0);
+}
+
+TEST(RunPredictAhead, AllButTheFirstAreReadAhead) {
+  AheadScene scene("ahead_counts");
+  const PredictReport report = run_predict(scene.predict(true, "ahead"), scene.progress);
+  const auto& stages = report.found.at("stages");
+  EXPECT_EQ(stages.at("images_ahead"), 2);
+  EXPECT_EQ(stages.at("images_over_budget"), 0);
+  EXPECT_GT(stages.at("read_ahead"), 0.0);
+  EXPECT_LE(stages.at("waited_for_reading"), stages.at("reading"));
+  EXPECT_THAT(report.text, testing::HasSubstr("2 images were read while the one before was predicted"));
+  run_predict(scene.predict(false, "turn"), scene.progress);
+  scene.expect_same_outputs("turn", "ahead");
+}
+
+TEST(RunPredictAhead, WhatAnEarlierCallPredictedIsNotRead) {
+  AheadScene scene("ahead_kept");
+  run_predict(scene.predict(true, "out"), scene.progress);
+  fs::copy_file(scene.image(0), scene.image(2), fs::copy_options::overwrite_existing);
+  const PredictReport again = run_predict(scene.predict(true, "out"), scene.progress);
+  EXPECT_EQ(again.kept, 2);
+  EXPECT_EQ(again.found.at("stages").at("images_ahead"), 0) << "an image of a known name may be kept";
+  EXPECT_TRUE(Scene::bytes_of(scene.path("out/phantom_000.nii.gz")) ==
+              Scene::bytes_of(scene.path("out/phantom_002.nii.gz")));
+}
+
+/// Replaces the second image when the first is predicted: it may be read already.
+struct ReplacesTheSecond : RecordingProgress {
+  explicit ReplacesTheSecond(const AheadScene& scene) : scene(scene) {}
+  void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+    if (stage == "predict" && done == 1)
+      fs::copy_file(scene.path("other.nii.gz"), scene.image(1), fs::copy_options::overwrite_existing);
+  }
+  const AheadScene& scene;
+};
+
+TEST(RunPredictAhead, AnImageThatIsReplacedBeforeItsTurnIsReadAgain) {
+  AheadScene scene("ahead_replaced");
+  Volume other = read_image(scene.image(1));
+  for (std::int64_t k = 0; k < other.voxels.count(); ++k) other.voxels.as<float>()[k] = static_cast<float>(k % 300);
+  write_volume(scene.path("other.nii.gz"), other, DiskType::kF32);
+  ReplacesTheSecond replacing(scene);
+  EXPECT_EQ(run_predict(scene.predict(true, "out"), replacing).cases.size(), 3u);
+  run_predict(scene.predict(false, "turn"), scene.progress);
+  scene.expect_same_outputs("turn", "out");
+  EXPECT_EQ(run_predict(scene.predict(true, "out"), scene.progress).kept, 3) << "the hashes are of what was predicted";
+}
+
+struct StopsAfterOne : RecordingProgress {
+  void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+    stop = stop || (stage == "predict" && done >= 1);
+  }
+};
+
+TEST(RunPredictAhead, AStopDropsWhatWasReadAhead) {
+  AheadScene scene("ahead_stopped");
+  StopsAfterOne stopping;
+  const PredictReport first = run_predict(scene.predict(true, "out"), stopping);
+  EXPECT_TRUE(first.interrupted);
+  EXPECT_EQ(first.cases.size(), 1u);
+  EXPECT_EQ(first.not_reached, (std::vector<std::string>{"phantom_001", "phantom_002"}));
+  EXPECT_FALSE(fs::exists(scene.path("out/phantom_001.nii.gz")));
+  EXPECT_EQ(run_predict(scene.predict(true, "out"), scene.progress).kept, 1);
+  run_predict(scene.predict(false, "turn"), scene.progress);
+  for (int i = 0; i < 3; ++i) {
+    const std::string file = "phantom_00" + std::to_string(i) + ".nii.gz";
+    EXPECT_TRUE(Scene::bytes_of(scene.path("out") / file) == Scene::bytes_of(scene.path("turn") / file)) << file;
+  }
+}
+
+TEST(RunPredictAhead, ThePlanCountsBothAndOverTheBudgetItIsOneAtATime) {
+  AheadScene scene("ahead_memory");
+  const std::array<std::int64_t, 3> size = {240, 240, 200};
+  const std::int64_t image_bytes = 4 * 240 * 240 * 200;  // 46 MB, beyond what malloc keeps for later
+  fs::remove_all(scene.path("in"));
+  fs::create_directories(scene.path("in"));
+  for (int i = 0; i < 3; ++i)
+    write_volume(scene.path("in/large_" + std::to_string(i) + ".nii"), Scene::make_image(i, size), DiskType::kF32);
+  run_predict(scene.predict(false, "warm"), scene.progress);  // libraries are loaded, and counted, once
+  const PredictReport in_turn = run_predict(scene.predict(false, "turn"), scene.progress);
+  const PredictReport ahead = run_predict(scene.predict(true, "ahead"), scene.progress);
+  ASSERT_EQ(ahead.found.at("stages").at("images_ahead"), 2) << "this machine has less than 300 MB of free memory";
+  EXPECT_GE(ahead.memory.plan.total(), in_turn.memory.plan.total() + image_bytes / 2);
+  scene.expect_same_outputs("turn", "ahead");
+
+  const std::int64_t budget = in_turn.memory.plan.total() + image_bytes / 2;
+  const PredictReport narrow =
+      run_predict(scene.predict(true, "narrow"), {scene.progress, {.host_budget_bytes = budget}});
+  EXPECT_EQ(narrow.found.at("stages").at("images_ahead"), 0);
+  EXPECT_EQ(narrow.found.at("stages").at("images_over_budget"), 2);
+  EXPECT_LE(narrow.memory.plan.total(), budget);
+  EXPECT_THAT(narrow.text, testing::HasSubstr("2 images were read in turn: the memory"));
+  scene.expect_same_outputs("turn", "narrow");
+}
+
+}  // namespace
+}  // namespace voxshard
