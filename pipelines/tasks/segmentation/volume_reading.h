@@ -29,7 +29,7 @@ struct VolumeReading {
   bool watch = false;                  // the input is a folder in which further ones arrive
   std::filesystem::path done;          // where finished inputs of that folder go
   double quiet_s = 10;                 // seconds without a change after which one of them is complete
-  std::filesystem::path rules;         // file that says which series are predicted (io/datasets/study_rules.h); empty: all
+  std::filesystem::path rules;  // file that says which series are predicted (io/datasets/study_rules.h); empty: all
 };
 
 /// Returns the settings of the limits, the same for check, prepare and predict.
