@@ -64,7 +64,8 @@ TEST(AugmentImage, TheDefaultKeepsTheSizeAndTheColours) {
 }
 
 TEST(AugmentImage, TheKeyAloneDecides) {
-  const ImageAugmentation all{.scale = {0.8, 1.25}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.3};
+  const ImageAugmentation all{
+      .mirror = 0.5, .scale = {0.8, 1.25}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.3};
   const auto image = scene(40, 60, {10, 8, 20, 16});
   const AugmentationKey key{.seed = 1, .image = 2, .epoch = 3};
   const auto a = augment_image(image, all, key), b = augment_image(image, all, key);
@@ -81,7 +82,7 @@ TEST(AugmentImage, DrawsFillTheirRange) {
   int mirrored = 0;
   std::int64_t smallest = 1000, largest = 0;
   for (std::uint64_t epoch = 0; epoch < 200; ++epoch) {
-    const auto a = augment_image(image, {.scale = {0.5, 2}}, {.epoch = epoch});
+    const auto a = augment_image(image, {.mirror = 0.5, .scale = {0.5, 2}}, {.epoch = epoch});
     mirrored += a.boxes[0].box.x > 0.3 * static_cast<double>(a.pixels.shape()[1]);
     smallest = std::min(smallest, a.pixels.shape()[0]), largest = std::max(largest, a.pixels.shape()[0]);
   }
@@ -94,7 +95,7 @@ TEST(AugmentImage, DrawsFillTheirRange) {
 }
 
 TEST(AugmentImage, ColoursStayInTheirRange) {
-  const ImageAugmentation strong{.brightness = 0.9, .contrast = 0.9, .saturation = 0.9};
+  const ImageAugmentation strong{.mirror = 0.5, .brightness = 0.9, .contrast = 0.9, .saturation = 0.9};
   bool changed = false;
   const auto image = scene(8, 8, {2, 2, 4, 4});
   for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
@@ -112,7 +113,7 @@ TEST(AugmentImage, SaturationKeepsGreyAsItIs) {
   AugmentedImage grey{Tensor(DType::kF32, {4, 4, 3}), {}};
   for (std::int64_t i = 0; i < 16; ++i)
     for (int c = 0; c < 3; ++c) grey.pixels.as<float>()[3 * i + c] = static_cast<float>(i) / 16;
-  const auto a = augment_image(grey, {.mirror = 0, .saturation = 0.9}, {.epoch = 1});
+  const auto a = augment_image(grey, {.saturation = 0.9}, {.epoch = 1});
   EXPECT_LT(compare(a.pixels.view(), grey.pixels.view()).max_abs, 1e-6);
 }
 

@@ -43,7 +43,7 @@ TEST(DetectionSource, IsAPureFunctionOfSeedAndStep) {
   const SourceScene scene("pictures_pure");
   WorkerPool one(1), two(2);
   ImageSampling sampling{.crop = {32, 32}};
-  sampling.augmentation = {.scale = {0.7, 1.4}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.2};
+  sampling.augmentation = {.mirror = 0.5, .scale = {0.7, 1.4}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.2};
   DetectionSource a = scene.source(sampling), b = scene.source(sampling), c = scene.source(sampling, 2);
   for (std::int64_t step = 0; step < 4; ++step) a.load(step, 2, two);  // earlier calls do not matter
   a.load(9, 2, two), b.load(9, 2, one), c.load(9, 2, two);
@@ -178,7 +178,7 @@ TEST(DetectionSource, BoxSizesAreThoseOfTheSamples) {
   EXPECT_EQ(whole[0].height, 12);
   EXPECT_EQ(whole[1].width, 16);
   ImageSampling doubled = plain(), random = plain();
-  doubled.augmentation.output_size = {128, 96};  // six images of 64 x 48
+  doubled.output_size = {128, 96};  // six images of 64 x 48
   EXPECT_EQ(sizes(doubled)[0].height, 24);
   random.augmentation.scale = {0.5, 2};
   const std::vector<Aspect> three = sizes(random);
