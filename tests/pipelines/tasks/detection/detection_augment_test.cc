@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "pipelines/tasks/augmentation/image_pieces.h"
 #include "pipelines/tasks/detection/samples/augment_image.h"
 
 namespace voxshard {
@@ -42,6 +43,56 @@ TEST(AugmentImage, BoxesFollowTheMirror) {
     EXPECT_TRUE(compare(twice.pixels.view(), image.pixels.view()).bit_equal);
     EXPECT_EQ(twice.boxes[0].box, image.boxes[0].box);
   }
+}
+
+TEST(AugmentImage, BoxesFollowTheMirrorFromTopToBottom) {
+  for (const std::int64_t height : {20, 21}) {
+    const auto image = scene(height, 30, {3, 4, 10, 6});
+    const auto once = augment_image(image, {.mirror_vertical = 1}, {});
+    EXPECT_EQ(once.boxes[0].box, (CocoBox{3, static_cast<double>(height) - 10, 10, 6}));
+    EXPECT_EQ(bright_box(once.pixels, 0.5f), once.boxes[0].box);
+    EXPECT_TRUE(compare(augment_image(once, {.mirror_vertical = 1}, {}).pixels.view(), image.pixels.view()).bit_equal);
+  }
+}
+
+/// Returns a part of an image as a rotated sample shows it, (h, w, 3).
+Tensor rotated_pixels(const Tensor& image, const ImagePart& part, double degrees) {
+  const Shape shape{part.extent[0], part.extent[1], 3};
+  const std::vector<ImagePiece> pieces = {
+      moved_piece(image, Box::whole(shape), map_of_part(part, {.degrees = degrees}))};
+  Tensor made(DType::kF32, {1, shape[0], shape[1], 3});
+  place_pieces(pieces, 0, made.view());
+  Tensor flat(DType::kF32, shape);
+  std::copy_n(made.as<float>(), made.count(), flat.as<float>());
+  return flat;
+}
+
+/// Returns the largest distance between the edges of two boxes.
+double edge_distance(const CocoBox& a, const CocoBox& b) {
+  return std::max({std::abs(a.x - b.x), std::abs(a.y - b.y), std::abs(a.x + a.width - b.x - b.width),
+                   std::abs(a.y + a.height - b.y - b.height)});
+}
+
+TEST(AugmentImage, BoxesFollowTheRotation) {
+  const CocoBox square{52, 40, 24, 24};
+  const auto image = scene(120, 130, square);
+  for (const ImagePart& part : {ImagePart{.extent = {120, 130}}, ImagePart{.begin = {10, 15}, .extent = {90, 101}}})
+    for (double degrees = -180; degrees <= 180; degrees += 12) {
+      const CocoBox expected = coco_box(rotated_box(pixel_box(square), part, degrees));
+      const CocoBox seen = bright_box(rotated_pixels(image.pixels, part, degrees), 0.45f);
+      EXPECT_LT(edge_distance(seen, expected), 1) << degrees;
+      // a box that turns the other way is wrong
+      if (std::abs(std::remainder(degrees, 180)) > 20) {
+        const CocoBox other = coco_box(rotated_box(pixel_box(square), part, -degrees));
+        EXPECT_GT(edge_distance(seen, other), 1) << degrees;
+      }
+    }
+}
+
+TEST(AugmentImage, WithoutRotationABoxKeepsItsPlace) {
+  EXPECT_EQ(rotated_box({1, 2, 3, 4}, {.extent = {10, 20}}, 0), (PixelBox{1, 2, 3, 4}));
+  EXPECT_EQ(augment_image(scene(9, 7, {1, 1, 3, 3}), {}, {.epoch = 3}).degrees, 0);
+  EXPECT_NE(augment_image(scene(9, 7, {1, 1, 3, 3}), {.rotation_degrees = 5}, {.epoch = 3}).degrees, 0);
 }
 
 TEST(AugmentImage, BoxesFollowTheScale) {
