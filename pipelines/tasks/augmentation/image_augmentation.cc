@@ -89,6 +89,12 @@ void require_scales(const ImageAugmentation& o, double lowest, double highest) {
                                      ", like 0.8,1.25");
 }
 
+void require_no_changes(const ImageAugmentation& o, const std::filesystem::path& data, const char* kind) {
+  if (!o.moves() && !o.recolours()) return;
+  throw Error(ErrorKind::kUsage, "[train] {mirror}, {scale} and the like change pictures, but what is learnt from " +
+                                     data.string() + " is " + kind + "; leave them out");
+}
+
 void describe_augmentation(const ImageAugmentation& o, bool known, nlohmann::ordered_json& sampling) {
   const auto add = [&](const char* name, double value) {
     if (value > 0) sampling[name] = value;

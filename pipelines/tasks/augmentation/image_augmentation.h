@@ -61,6 +61,8 @@ SpatialMap map_of_part(const ImagePart& part, const ImageChange& change);
 std::vector<Setting> augmentation_settings(ImageAugmentation& options);
 /// Throws kUsage unless 0 < lowest <= LOW <= HIGH <= highest for {scale}.
 void require_scales(const ImageAugmentation& options, double lowest, double highest);
+/// Throws kUsage when `options` change anything, because the items of `data` are no images but `kind`.
+void require_no_changes(const ImageAugmentation& options, const std::filesystem::path& data, const char* kind);
 /// Adds what is switched on to the description of a run's samples, so that a resumed run has the same. {mirror},
 /// {scale}, {brightness}, {contrast} and {saturation} are there already where `known`.
 void describe_augmentation(const ImageAugmentation& options, bool known, nlohmann::ordered_json& sampling);

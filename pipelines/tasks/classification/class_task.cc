@@ -71,14 +71,6 @@ ItemKind kind_of_data(const ClassTaskOptions& o, int axes) {
   return items;
 }
 
-/// Throws kUsage for changes of anything but images.
-void require_images_to_change(const ClassTaskOptions& o, ItemKind items) {
-  if (items != ItemKind::kImage && (o.augmentation.moves() || o.augmentation.recolours()))
-    throw Error(ErrorKind::kUsage, std::string("[train] {mirror}, {scale} and the like change pictures, but what is "
-                                               "learnt from ") +
-                                       o.data.string() + " is " + item_kind_name(items) + "; leave them out");
-}
-
 /// Throws kUsage when two settings define the weights of the classes.
 void require_one_weighting(const ClassTaskOptions& o, const ModelSpec& spec) {
   if (o.balance != "weights") return;
@@ -104,7 +96,7 @@ Dims size_of_samples(const ClassTaskOptions& o, const ModelSpec& spec, const Cla
 Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
   require_one_weighting(o, spec);
   const ItemKind items = kind_of_data(o, spec.spatial_axes());
-  require_images_to_change(o, items);
+  if (items != ItemKind::kImage) require_no_changes(o.augmentation, o.data, item_kind_name(items));
   Prepared p{.reading = {.items = items, .most_pixels = o.most_pixels, .kinds = o.kinds}};
   p.reading.clip_length = o.clip_length.value_or(p.reading.clip_length);
   p.reading.clip_stride = o.clip_stride.value_or(p.reading.clip_stride);

@@ -80,11 +80,11 @@ TEST(AugmentImage, BoxesFollowTheRotation) {
     for (double degrees = -180; degrees <= 180; degrees += 12) {
       const CocoBox expected = coco_box(rotated_box(pixel_box(square), part, degrees));
       const CocoBox seen = bright_box(rotated_pixels(image.pixels, part, degrees), 0.45f);
-      EXPECT_LT(edge_distance(seen, expected), 1) << degrees;
+      EXPECT_LT(edge_distance(seen, expected), 1.25) << degrees << ": a pixel, and what is dark in a corner's tip";
       // a box that turns the other way is wrong
       if (std::abs(std::remainder(degrees, 180)) > 20) {
         const CocoBox other = coco_box(rotated_box(pixel_box(square), part, -degrees));
-        EXPECT_GT(edge_distance(seen, other), 1) << degrees;
+        EXPECT_GT(edge_distance(seen, other), 1.25) << degrees;
       }
     }
 }
