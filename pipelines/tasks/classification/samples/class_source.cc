@@ -67,13 +67,13 @@ std::int64_t ClassSource::sizes() const {
 Shape ClassSource::load(std::int64_t step, std::int64_t batch, WorkerPool& pool) {
   std::vector<Drawn> drawn;
   for (std::int64_t sample = step * batch; sample < (step + 1) * batch; ++sample)
-    drawn.push_back({order_.item_of(sample), sample / std::ssize(set_.items)});
+    drawn.push_back({order_.item_of(sample), sample});
   return load(drawn, pool);
 }
 
 Shape ClassSource::load_items(std::span<const std::size_t> items, WorkerPool& pool) {
   std::vector<Drawn> drawn;
-  for (const std::size_t item : items) drawn.push_back({item, 0});
+  for (const std::size_t item : items) drawn.push_back({.item = item});
   return load(drawn, pool);
 }
 
@@ -92,12 +92,16 @@ Shape ClassSource::load(std::span<const Drawn> batch, WorkerPool& pool) {
 }
 
 ClassSource::Sample ClassSource::load_one(const Drawn& drawn) const {
-  const ImageChange change = draw_image_change(
-      augmentation_, {.seed = seed_, .image = drawn.item, .epoch = static_cast<std::uint64_t>(drawn.epoch)});
-  Tensor values =
-      reader_.read(set_.items[drawn.item], set_.pixels.get(), augmentation_.recolours() ? &change.colour : nullptr);
+  ImageChange change;
+  if (drawn.sample)
+    change =
+        draw_image_change(augmentation_, {.seed = seed_,
+                                          .image = drawn.item,
+                                          .epoch = static_cast<std::uint64_t>(*drawn.sample / std::ssize(set_.items))});
+  const bool recolours = drawn.sample && augmentation_.recolours();
+  Tensor values = reader_.read(set_.items[drawn.item], set_.pixels.get(), recolours ? &change.colour : nullptr);
   Sample sample;
-  if (augmentation_.moves()) {
+  if (drawn.sample && augmentation_.moves()) {
     const Box place = Box::whole(values.shape());
     const SpatialMap map = map_of_part({.extent = {place.extent[0], place.extent[1]}}, change);
     sample.pieces.push_back(moved_piece(values, place, map));

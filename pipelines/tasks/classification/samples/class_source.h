@@ -1,5 +1,5 @@
-// The samples of a training step of a classifier: items and their classes. A pure function of the seed and the step,
-// so that a resumed run continues with the same samples; each core fills only its own box.
+// The samples of a training step of a classifier: items, images changed at random, and their classes. A pure function
+// of the seed and the step, so that a resumed run continues with the same samples; each core fills only its own box.
 //
 //   ClassSource source(set, preparation, reading, 1);
 //   Shape extents = source.load(step, 64, pool);                              // (64, 28, 28)
@@ -7,6 +7,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "libcore/base/parallel.h"
@@ -37,7 +38,7 @@ class ClassSource {
   /// which the others are padded. Each epoch visits all items in a new order. Errors: kInput names an item that cannot
   /// be read.
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool);
-  /// Does the same for the items with these indices, as in the first epoch.
+  /// Does the same for the items with these indices, which are not changed.
   Shape load_items(std::span<const std::size_t> items, WorkerPool& pool);
   Shape extents_of(std::span<const std::size_t> items) const;
   /// Fills `box` of the image or of the labels (N, 1, ..) from the loaded samples; of an image that is moved
@@ -45,10 +46,10 @@ class ClassSource {
   void fill(const InputInfo& input, const TensorView& box) const;
 
  private:
-  /// An item and its epoch, which determine all random choices.
+  /// An item, and the number of its sample, which determines all random changes; none: it is not changed.
   struct Drawn {
     std::size_t item = 0;
-    std::int64_t epoch = 0;
+    std::optional<std::int64_t> sample = {};
   };
   struct Sample {
     Tensor values;                   // normalised; empty where there are pieces
