@@ -1,5 +1,6 @@
-// The samples of a training step of a classifier: items, images changed at random, and their classes. A pure function
-// of the seed and the step, so that a resumed run continues with the same samples; each core fills only its own box.
+// The samples of a training step of a classifier: items, of which images may be changed at random, and their classes. A
+// pure function of the seed and the step, so that a resumed run continues with the same samples; each core fills only
+// its own box.
 //
 //   ClassSource source(set, preparation, reading, 1);
 //   Shape extents = source.load(step, 64, pool);                              // (64, 28, 28)
