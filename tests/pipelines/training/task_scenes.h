@@ -81,6 +81,21 @@ auto options_of(Make make, void (*set)(TrainOptions&)) {
   };
 }
 
+inline void change_pictures(ImageSampling& sampling) {
+  sampling.mosaic = 0.5;
+  sampling.augmentation = {.mirror = 0.5,
+                           .mirror_vertical = 0.5,
+                           .scale = {0.8, 1.25},
+                           .rotation_degrees = 20,
+                           .brightness = 0.1,
+                           .hue_degrees = 15};
+}
+
+inline void set_digits(ClassTaskOptions& options) {
+  options.normalise = "none";
+  options.augmentation = {.scale = {0.8, 1.25}, .rotation_degrees = 10, .brightness = 0.1};
+}
+
 inline std::vector<TaskScene> task_scenes() {
   const auto classes = [](TrainOptions& o) -> ClassTaskOptions& { return o.task.of<ClassTaskOptions>(); };
   const auto longer = [](const std::string& bytes) { return bytes + "more"; };
@@ -93,80 +108,66 @@ inline std::vector<TaskScene> task_scenes() {
     json["annotations"][0]["bbox"][0] = json["annotations"][0]["bbox"][0].get<double>() + 0.5;
     return json.dump();
   };
-  return {{.name = "volumes",
-           .data = scene_of<TrainingScene>(),
-           .options = options_of<TrainingScene>([](const auto& s) { return s.options(""); },
-                                                [](auto& o) {
-                                                  volumes(o).fold = "0", o.optimizer.ema = 0.9;
-                                                  volumes(o).sampling.augmentation = {.space = true, .intensity = true};
-                                                }),
-           .cut = {1, 2, 3, 2, 1},
-           .others = {{"/training/crop",
-                       [](auto& o) {
-                         volumes(o).sampling.crop = {16, 16, 8};
-                       }},
-                      {"/model/base_filters", [](auto& o) { o.spec.set("base_filters", std::int64_t{8}); }}},
-           .edits = {{"work/labels/phantom_001.nii", turned, "phantom_001", ErrorKind::kInput},
-                     {"work/labels/phantom_001.nii", turned, "/phantom_001 has changed", ErrorKind::kCheckpoint, true}},
-           .hashes_first = false,
-           .stop_in_validation = 5},
-          {.name = "pictures",
-           .data = scene_of<ImagesScene>(),
-           .options = options_of<ImagesScene>([](const auto& s) { return s.options(""); },
-                                              [](auto& o) {
-                                                detection_options(o).sampling.crop = {40, 40};
-                                                detection_options(o).sampling.mosaic = 0.5;
-                                                detection_options(o).sampling.augmentation = {.mirror = 0.5,
-                                                                                              .mirror_vertical = 0.5,
-                                                                                              .scale = {0.8, 1.25},
-                                                                                              .rotation_degrees = 20,
-                                                                                              .brightness = 0.1,
-                                                                                              .hue_degrees = 15};
-                                                o.spec.set("anchors", std::string("fitted")),
-                                                    o.spec.set("box_loss", std::string("giou"));
-                                              }),
-           .cut = {1, 4, 2, 1},
-           .others = {{"/training/mirror", [](auto& o) { detection_options(o).sampling.augmentation.mirror = 0; }},
-                      {"/training/mosaic", [](auto& o) { detection_options(o).sampling.mosaic = 0.25; }},
-                      {"/training/rotation",
-                       [](auto& o) { detection_options(o).sampling.augmentation.rotation_degrees = 10; }},
-                      {"/model/anchors", [](auto& o) { o.spec.set("anchors", std::string("reference")); }},
-                      {"/model/box_loss", [](auto& o) { o.spec.set("box_loss", std::string("huber")); }}},
-           .edits = {{"data/images/p2.png", longer, "p2.png has changed"},
-                     {"data/instances.json", moved, "has changed"},
-                     {"data/instances.json",
-                      [](const std::string& bytes) { return nlohmann::json::parse(bytes).dump(1); }, ""}},
-           .stop_in_validation = 0},
-          {.name = "digits",
-           .data = scene_of<ClassScene>([](const auto& s) { s.idx("data", 23, 10); }),
-           .options = options_of<ClassScene>(
-               [](const auto& s) { return s.digits(""); },
-               [](auto& o) {
-                 auto& own = o.task.template of<ClassTaskOptions>();
-                 own.normalise = "none";
-                 own.augmentation = {.scale = {0.8, 1.25}, .rotation_degrees = 10, .brightness = 0.1};
-               }),
-           .cut = {1, 4, 1, 1},
-           .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "dataset"; }},
-                      {"/training/scale",
-                       [classes](auto& o) {
-                         classes(o).augmentation.scale = {0.8, 1.5};
-                       }}},
-           .edits = {{"data/train-images-idx3-ubyte", turned, "has changed"}}},
-          {.name = "classes",
-           .data = scene_of<ClassScene>([](const auto& s) { s.dark_and_bright("data", 5); }),
-           .options = options_of<ClassScene>([](const auto& s) { return s.toy(""); }, [](auto&) {}),
-           .cut = {1, 2, 2, 1},
-           .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "none"; }}},
-           .edits = {{"data/dark/3.png", longer, "/dark has changed"},
-                     {"data/dark/new.png",
-                      [](const std::string&) { return png_bytes({.width = 8, .height = 8}, {100}); }, ""}}},
-          {.name = "clips",
-           .data = scene_of<ClipScene>([](const auto& s) { s.dark_and_bright_videos("data", 3, 8); }),
-           .options = options_of<ClipScene>([](const auto& s) { return s.toy_clips(""); }, [](auto&) {}),
-           .cut = {1, 2, 2, 1, 1},
-           .others = {{"is of a run on other data", [classes](auto& o) { classes(o).clip_length = 2; }}},
-           .edits = {{"data/bright/1.mp4", longer, "/bright has changed"}}}};
+  return {
+      {.name = "volumes",
+       .data = scene_of<TrainingScene>(),
+       .options = options_of<TrainingScene>([](const auto& s) { return s.options(""); },
+                                            [](auto& o) {
+                                              volumes(o).fold = "0", o.optimizer.ema = 0.9;
+                                              volumes(o).sampling.augmentation = {.space = true, .intensity = true};
+                                            }),
+       .cut = {1, 2, 3, 2, 1},
+       .others = {{"/training/crop",
+                   [](auto& o) {
+                     volumes(o).sampling.crop = {16, 16, 8};
+                   }},
+                  {"/model/base_filters", [](auto& o) { o.spec.set("base_filters", std::int64_t{8}); }}},
+       .edits = {{"work/labels/phantom_001.nii", turned, "phantom_001", ErrorKind::kInput},
+                 {"work/labels/phantom_001.nii", turned, "/phantom_001 has changed", ErrorKind::kCheckpoint, true}},
+       .hashes_first = false,
+       .stop_in_validation = 5},
+      {.name = "pictures",
+       .data = scene_of<ImagesScene>(),
+       .options = options_of<ImagesScene>(
+           [](const auto& s) { return s.options(""); },
+           [](auto& o) {
+             detection_options(o).sampling.crop = {40, 40};
+             change_pictures(detection_options(o).sampling);
+             o.spec.set("anchors", std::string("fitted")), o.spec.set("box_loss", std::string("giou"));
+           }),
+       .cut = {1, 4, 2, 1},
+       .others = {{"/training/mirror", [](auto& o) { detection_options(o).sampling.augmentation.mirror = 0; }},
+                  {"/training/mosaic", [](auto& o) { detection_options(o).sampling.mosaic = 0.25; }},
+                  {"/training/hue", [](auto& o) { detection_options(o).sampling.augmentation.hue_degrees = 9; }},
+                  {"/model/anchors", [](auto& o) { o.spec.set("anchors", std::string("reference")); }},
+                  {"/model/box_loss", [](auto& o) { o.spec.set("box_loss", std::string("huber")); }}},
+       .edits = {{"data/images/p2.png", longer, "p2.png has changed"},
+                 {"data/instances.json", moved, "has changed"},
+                 {"data/instances.json", [](const std::string& bytes) { return nlohmann::json::parse(bytes).dump(1); },
+                  ""}},
+       .stop_in_validation = 0},
+      {.name = "digits",
+       .data = scene_of<ClassScene>([](const auto& s) { s.idx("data", 23, 10); }),
+       .options = options_of<ClassScene>([](const auto& s) { return s.digits(""); },
+                                         [](auto& o) { set_digits(o.task.template of<ClassTaskOptions>()); }),
+       .cut = {1, 4, 1, 1},
+       .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "dataset"; }},
+                  {"/training/scale", [classes](auto& o) { classes(o).augmentation.scale = {0.8, 1.5}; }}},
+       .edits = {{"data/train-images-idx3-ubyte", turned, "has changed"}}},
+      {.name = "classes",
+       .data = scene_of<ClassScene>([](const auto& s) { s.dark_and_bright("data", 5); }),
+       .options = options_of<ClassScene>([](const auto& s) { return s.toy(""); }, [](auto&) {}),
+       .cut = {1, 2, 2, 1},
+       .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "none"; }}},
+       .edits = {{"data/dark/3.png", longer, "/dark has changed"},
+                 {"data/dark/new.png", [](const std::string&) { return png_bytes({.width = 8, .height = 8}, {100}); },
+                  ""}}},
+      {.name = "clips",
+       .data = scene_of<ClipScene>([](const auto& s) { s.dark_and_bright_videos("data", 3, 8); }),
+       .options = options_of<ClipScene>([](const auto& s) { return s.toy_clips(""); }, [](auto&) {}),
+       .cut = {1, 2, 2, 1, 1},
+       .others = {{"is of a run on other data", [classes](auto& o) { classes(o).clip_length = 2; }}},
+       .edits = {{"data/bright/1.mp4", longer, "/bright has changed"}}}};
 }
 
 }  // namespace voxshard
