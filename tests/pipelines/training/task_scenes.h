@@ -81,6 +81,7 @@ auto options_of(Make make, void (*set)(TrainOptions&)) {
   };
 }
 
+/// Sets every change of pictures.
 inline void change_pictures(ImageSampling& sampling) {
   sampling.mosaic = 0.5;
   sampling.augmentation = {.mirror = 0.5,
@@ -91,9 +92,10 @@ inline void change_pictures(ImageSampling& sampling) {
                            .hue_degrees = 15};
 }
 
-inline void set_digits(ClassTaskOptions& options) {
-  options.normalise = "none";
+inline ClassTaskOptions changed_digits() {
+  ClassTaskOptions options{.normalise = "none"};
   options.augmentation = {.scale = {0.8, 1.25}, .rotation_degrees = 10, .brightness = 0.1};
+  return options;
 }
 
 inline std::vector<TaskScene> task_scenes() {
@@ -131,8 +133,7 @@ inline std::vector<TaskScene> task_scenes() {
        .options = options_of<ImagesScene>(
            [](const auto& s) { return s.options(""); },
            [](auto& o) {
-             detection_options(o).sampling.crop = {40, 40};
-             change_pictures(detection_options(o).sampling);
+             detection_options(o).sampling.crop = {40, 40}, change_pictures(detection_options(o).sampling);
              o.spec.set("anchors", std::string("fitted")), o.spec.set("box_loss", std::string("giou"));
            }),
        .cut = {1, 4, 2, 1},
@@ -149,10 +150,10 @@ inline std::vector<TaskScene> task_scenes() {
       {.name = "digits",
        .data = scene_of<ClassScene>([](const auto& s) { s.idx("data", 23, 10); }),
        .options = options_of<ClassScene>([](const auto& s) { return s.digits(""); },
-                                         [](auto& o) { set_digits(o.task.template of<ClassTaskOptions>()); }),
+                                         [](auto& o) { o.task.template of<ClassTaskOptions>() = changed_digits(); }),
        .cut = {1, 4, 1, 1},
        .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "dataset"; }},
-                  {"/training/scale", [classes](auto& o) { classes(o).augmentation.scale = {0.8, 1.5}; }}},
+                  {"/training/rotation", [classes](auto& o) { classes(o).augmentation.rotation_degrees = 5; }}},
        .edits = {{"data/train-images-idx3-ubyte", turned, "has changed"}}},
       {.name = "classes",
        .data = scene_of<ClassScene>([](const auto& s) { s.dark_and_bright("data", 5); }),
