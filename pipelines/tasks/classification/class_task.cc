@@ -18,6 +18,7 @@
 #include "pipelines/tasks/classification/scores/class_validation.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
 #include "pipelines/tasks/irregular_slices.h"
+#include "pipelines/tasks/sided_classes.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -95,6 +96,7 @@ Dims size_of_samples(const ClassTaskOptions& o, const ModelSpec& spec, const Cla
 Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
   require_one_weighting(o, spec);
   const ItemKind items = kind_of_data(o, spec.spatial_axes());
+  if (items != ItemKind::kImage) require_no_changes(o.augmentation, o.data, item_kind_name(items));
   Prepared p{.reading = {.items = items, .most_pixels = o.most_pixels, .kinds = o.kinds}};
   p.reading.clip_length = o.clip_length.value_or(p.reading.clip_length);
   p.reading.clip_stride = o.clip_stride.value_or(p.reading.clip_stride);
@@ -155,7 +157,7 @@ class ClassTask : public TrainingTask {
   ClassTask(const ClassTaskOptions& options, const ModelSpec& spec)
       : o_(options),
         p_(prepared(options, spec)),
-        source_(p_.sets.train, p_.preparation, p_.reading, options.seed),
+        source_(p_.sets.train, p_.preparation, p_.reading, options.seed, options.augmentation),
         reader_(p_.preparation, p_.reading) {
     std::vector<CaseFailure> failures = p_.sets.train.failures;
     failures.insert(failures.end(), p_.sets.val.failures.begin(), p_.sets.val.failures.end());
@@ -177,7 +179,9 @@ class ClassTask : public TrainingTask {
   Json sampling() const override {
     ContentHash names;
     for (const std::string& name : names_of(p_.sets.train)) names.add(name + "\n");
-    return {{"cases", training_cases()}, {"names", names.text()}, {"seed", o_.seed}};
+    Json json = {{"cases", training_cases()}, {"names", names.text()}, {"seed", o_.seed}};
+    describe_augmentation(o_.augmentation, false, json);
+    return json;
   }
 
   /// Hashes the files and names of the items by class. Images of IDX files are hashed by file, and each has a key of
@@ -208,6 +212,9 @@ class ClassTask : public TrainingTask {
 
   std::vector<std::string> warnings() const override {
     std::vector<std::string> notes = p_.notes;
+    if (o_.augmentation.mirror > 0)
+      for (std::string& warning : mirror_warnings(p_.preparation.classes, "{mirror}"))
+        notes.push_back(std::move(warning));
     if (validates_on_test())
       notes.push_back("W_TEST the part that validates is the test part of " + o_.data.string() +
                       ": the best checkpoint is chosen on it, so that its accuracy there is not that on unseen data; "

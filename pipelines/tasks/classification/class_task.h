@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "pipelines/tasks/augmentation/image_augmentation.h"
 #include "pipelines/tasks/classification/dataset/class_dataset.h"
 #include "pipelines/tasks/training_task.h"
 
@@ -24,6 +25,7 @@ struct ClassTaskOptions {
   std::array<double, 2> window_hu = {-160, 240};
   std::optional<std::int64_t> clip_length, clip_stride;  // for clips; none: those of ClassReading
   std::optional<std::int64_t> pad_multiple;              // none: 1 when all items have one size, else 32, for volumes 8
+  ImageAugmentation augmentation = {};                   // of images
   std::int64_t most_pixels = kMostPixels;
   VolumeLimits volume_limits = {};
   IrregularSlices irregular = IrregularSlices::kReject;  // of volumes

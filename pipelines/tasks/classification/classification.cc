@@ -32,7 +32,7 @@ Dims size_from_text(const std::string& text) {
 
 std::vector<Setting> training_settings(ClassTaskOptions& o) {
   const std::string samples = "Samples", own = "Samples of classes";
-  return {
+  std::vector<Setting> settings = {
       {"fold", "all: no validation", "Training", [&o](const std::string& text) { o.validates = text != "all"; }},
       {.name = "pad-multiple",
        .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32, 1 where all have one size",
@@ -85,6 +85,8 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
       {"window", "LOW,HIGH in HU of volumes: these become 0 and 1", own, &o.window_hu, {{-32768, 65535}}},
       irregular_setting(o.irregular, own),
       series_setting(o.best_series, own)};
+  for (Setting& setting : augmentation_settings(o.augmentation)) settings.push_back(std::move(setting));
+  return settings;
 }
 
 std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
@@ -225,6 +227,7 @@ class ClassificationRow : public Task {
     if (!data.kept.empty()) o.kept = data.kept.front();
     if (!(o.window_hu[0] < o.window_hu[1]))
       throw Error(ErrorKind::kUsage, "[usage] {window} should be LOW,HIGH with LOW < HIGH, like -160,240");
+    require_scales(o.augmentation, 0.25, 4);
     return class_task(o, spec);
   }
 

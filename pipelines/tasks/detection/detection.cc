@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 std::vector<Setting> training_settings(DetectionTaskOptions& o) {
   const std::string samples = "Samples", image_samples = "Samples of pictures";
   ImageSampling& s = o.sampling;
-  ImageAugmentation& a = s.augmentation;
   std::vector<Setting> settings = {
       {"fold", "all: no validation", "Training",
        [&o](const std::string& text) { o.held_out.validate = text != "all"; }},
@@ -36,7 +35,7 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
        "H x W that every picture is scaled to fit into, by one factor, and padded to at the bottom and right, as the "
        "original does; in training and prediction; none: pictures keep their size",
        image_samples,
-       [&a](const std::string& text) { a.output_size = text == "none" ? Dims() : crop_from_text(text, 2); }},
+       [&s](const std::string& text) { s.output_size = text == "none" ? Dims() : crop_from_text(text, 2); }},
       {"foreground", "Share of crops that hold a random object", samples, &s.foreground, {{0, 1}}},
       {"pad-multiple", "What is whole is padded to a multiple of this; default: 32", samples, &s.pad_multiple,
        kPadMultiples},
@@ -54,15 +53,12 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
        image_samples,
        &o.held_out.fraction,
        {{0, 0.99}}},
-      {"mirror", "Probability of mirroring left to right", image_samples, &a.mirror, {{0, 1}}},
-      {"scale",
-       "LOW,HIGH: random factor of both sides; what grows too large is cut at random",
+      {"mosaic",
+       "Share of samples that show parts of four pictures, which meet at a random point",
        image_samples,
-       &a.scale,
-       {{0x1p-10, 16}}},
-      {"brightness", "Largest shift; 1 is from black to white", image_samples, &a.brightness, {{0, 1}}},
-      {"contrast", "Largest relative change", image_samples, &a.contrast, {{0, 1}}},
-      {"saturation", "Largest relative change", image_samples, &a.saturation, {{0, 1}}}};
+       &s.mosaic,
+       {{0, 1}}}};
+  for (Setting& setting : augmentation_settings(s.augmentation)) settings.push_back(std::move(setting));
   for (Setting& setting : settings_of(o.frames)) settings.push_back(std::move(setting));
   return settings;
 }
@@ -212,12 +208,9 @@ class DetectionRow : public Task {
     o.data = data.data, o.seed = data.seed, o.formats = formats_;
     o.pass = {.threads = data.threads, .memory_bytes = data.memory_bytes, .stop = data.stop};
     if (!data.kept.empty()) o.kept = data.kept.front();
-    const auto& scale = o.sampling.augmentation.scale;
-    if (!(scale[0] > 0) || !(scale[0] <= scale[1]) || scale[1] > 16)
-      throw Error(ErrorKind::kUsage,
-                  "[usage] {scale} should be two factors LOW,HIGH with 0 < LOW <= HIGH <= 16, like 0.8,1.25");
+    require_scales(o.sampling.augmentation, 0, 16);
     require_pad_multiple(o.sampling.pad_multiple);
-    if (!o.sampling.crop.empty() && !o.sampling.augmentation.output_size.empty())
+    if (!o.sampling.crop.empty() && !o.sampling.output_size.empty())
       throw Error(ErrorKind::kUsage,
                   "[usage] {crop} cuts pictures and {output-size} scales them; give one of them ({output-size} none)");
     return detection_task(o, detector_of(spec));

@@ -61,9 +61,8 @@ std::string text_of(const DetectionImage& image) {
 }
 
 ImagePreparation preparation_of(const DetectionSets& sets, const DetectionTaskOptions& o) {
-  return {.classes = sets.train.classes,
-          .pad_multiple = o.sampling.pad_multiple,
-          .output_size = o.sampling.augmentation.output_size};
+  return {
+      .classes = sets.train.classes, .pad_multiple = o.sampling.pad_multiple, .output_size = o.sampling.output_size};
 }
 
 class DetectionTask : public TrainingTask {
@@ -125,7 +124,9 @@ class DetectionTask : public TrainingTask {
                  {"contrast", s.augmentation.contrast},
                  {"saturation", s.augmentation.saturation},
                  {"pad_multiple", s.pad_multiple}};
-    if (!s.augmentation.output_size.empty()) json["output_size"] = to_string(s.augmentation.output_size);
+    if (!s.output_size.empty()) json["output_size"] = to_string(s.output_size);
+    if (s.mosaic > 0) json["mosaic"] = s.mosaic;
+    describe_augmentation(s.augmentation, true, json);
     return json;
   }
 

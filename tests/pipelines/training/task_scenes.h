@@ -81,6 +81,23 @@ auto options_of(Make make, void (*set)(TrainOptions&)) {
   };
 }
 
+/// Sets every change of pictures.
+inline void change_pictures(ImageSampling& sampling) {
+  sampling.mosaic = 0.5;
+  sampling.augmentation = {.mirror = 0.5,
+                           .mirror_vertical = 0.5,
+                           .scale = {0.8, 1.25},
+                           .rotation_degrees = 20,
+                           .brightness = 0.1,
+                           .hue_degrees = 15};
+}
+
+inline ClassTaskOptions changed_digits() {
+  ClassTaskOptions options{.normalise = "none"};
+  options.augmentation = {.scale = {0.8, 1.25}, .rotation_degrees = 10, .brightness = 0.1};
+  return options;
+}
+
 inline std::vector<TaskScene> task_scenes() {
   const auto classes = [](TrainOptions& o) -> ClassTaskOptions& { return o.task.of<ClassTaskOptions>(); };
   const auto longer = [](const std::string& bytes) { return bytes + "more"; };
@@ -116,12 +133,13 @@ inline std::vector<TaskScene> task_scenes() {
        .options = options_of<ImagesScene>(
            [](const auto& s) { return s.options(""); },
            [](auto& o) {
-             detection_options(o).sampling.crop = {40, 40};
-             detection_options(o).sampling.augmentation = {.scale = {0.8, 1.25}, .brightness = 0.1};
+             detection_options(o).sampling.crop = {40, 40}, change_pictures(detection_options(o).sampling);
              o.spec.set("anchors", std::string("fitted")), o.spec.set("box_loss", std::string("giou"));
            }),
        .cut = {1, 4, 2, 1},
        .others = {{"/training/mirror", [](auto& o) { detection_options(o).sampling.augmentation.mirror = 0; }},
+                  {"/training/mosaic", [](auto& o) { detection_options(o).sampling.mosaic = 0.25; }},
+                  {"/training/hue", [](auto& o) { detection_options(o).sampling.augmentation.hue_degrees = 9; }},
                   {"/model/anchors", [](auto& o) { o.spec.set("anchors", std::string("reference")); }},
                   {"/model/box_loss", [](auto& o) { o.spec.set("box_loss", std::string("huber")); }}},
        .edits = {{"data/images/p2.png", longer, "p2.png has changed"},
@@ -132,9 +150,10 @@ inline std::vector<TaskScene> task_scenes() {
       {.name = "digits",
        .data = scene_of<ClassScene>([](const auto& s) { s.idx("data", 23, 10); }),
        .options = options_of<ClassScene>([](const auto& s) { return s.digits(""); },
-                                         [](auto& o) { o.task.template of<ClassTaskOptions>().normalise = "none"; }),
+                                         [](auto& o) { o.task.template of<ClassTaskOptions>() = changed_digits(); }),
        .cut = {1, 4, 1, 1},
-       .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "dataset"; }}},
+       .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "dataset"; }},
+                  {"/training/rotation", [classes](auto& o) { classes(o).augmentation.rotation_degrees = 5; }}},
        .edits = {{"data/train-images-idx3-ubyte", turned, "has changed"}}},
       {.name = "classes",
        .data = scene_of<ClassScene>([](const auto& s) { s.dark_and_bright("data", 5); }),

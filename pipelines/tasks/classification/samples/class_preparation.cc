@@ -202,12 +202,13 @@ Tensor ItemReader::intensities(const ClassItem& item, const Tensor* idx, std::in
   return made;
 }
 
-Tensor ItemReader::read(const ClassItem& item, const Tensor* idx) const {
+Tensor ItemReader::read(const ClassItem& item, const Tensor* idx, const ColourChange* colour) const {
   static_cast<void>(canvas_of(item, p_));
   Tensor sample = intensities(item, idx);
   if (const std::int64_t times = factor_of(spatial(sample), p_); times > 1) sample = repeated(sample, times);
   if (p_.items == ItemKind::kImage) sample = at_size(std::move(sample), p_);
   if (p_.resizes) ensure(spatial(sample) == p_.size, "a sample is resized to the size of the model");
+  if (colour != nullptr) recolour(sample, *colour);
   normalise(sample, p_);
   return sample;
 }

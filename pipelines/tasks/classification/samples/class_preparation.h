@@ -13,6 +13,7 @@
 
 #include "libcore/models/model.h"
 #include "libcore/tensor/tensor.h"
+#include "pipelines/tasks/augmentation/colour_change.h"
 #include "pipelines/tasks/classification/dataset/class_dataset.h"
 
 namespace voxshard {
@@ -56,9 +57,10 @@ class ItemReader {
   ItemReader(const ClassPreparation& preparation, const ClassReading& reading) : p_(preparation), reading_(reading) {}
 
   /// Returns (H, W, C), (D, H, W, C) or (T, H, W, C) f32, normalised and at the size of samples.
-  ///   idx  (N, H, W) u8 for a data set of IDX files, else null
+  ///   idx     (N, H, W) u8 for a data set of IDX files, else null
+  ///   colour  changes an image before it is normalised; null: none
   /// Errors: kInput as read_rgb, read_image and read_clip; as canvas_of.
-  Tensor read(const ClassItem& item, const Tensor* idx) const;
+  Tensor read(const ClassItem& item, const Tensor* idx, const ColourChange* colour = nullptr) const;
   /// Returns the same before it is normalised: 0 to 1, images at their own size.
   ///   repeated  as clip_intensities; may be null
   Tensor intensities(const ClassItem& item, const Tensor* idx, std::int64_t* repeated = nullptr) const;

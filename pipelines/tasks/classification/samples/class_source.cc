@@ -25,8 +25,16 @@ const ClassDataset& with_items(const ClassDataset& set) {
 }  // namespace
 
 ClassSource::ClassSource(const ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading,
-                         std::uint64_t seed)
-    : set_(with_items(set)), preparation_(preparation), reader_(preparation, reading), order_(seed, set.items.size()) {}
+                         std::uint64_t seed, const ImageAugmentation& augmentation)
+    : set_(with_items(set)),
+      preparation_(preparation),
+      reader_(preparation, reading),
+      order_(seed, set.items.size()),
+      seed_(seed),
+      augmentation_(augmentation) {
+  ensure(preparation.items == ItemKind::kImage || !(augmentation.moves() || augmentation.recolours()),
+         "of the items of classes images alone are changed");
+}
 
 Shape ClassSource::largest_extents(std::int64_t batch) const {
   Dims largest = canvas(0);
@@ -41,8 +49,13 @@ Shape ClassSource::largest_extents(std::int64_t batch) const {
 }
 
 ProcessPlan ClassSource::plan(const Shape& extents, int workers) const {
-  return held_plan(set_) + samples_plan(extents, preparation_.channels) +
-         reading_items_plan(most_points(set_), std::min<std::int64_t>(extents[0], workers), preparation_);
+  const std::int64_t in_flight = std::min<std::int64_t>(extents[0], workers);
+  ProcessPlan moving;  // of images that are moved
+  if (augmentation_.moves())
+    moving = samples_plan({in_flight, extents[1], extents[2]}, preparation_.channels) +
+             ProcessPlan{{MemoryPart::kFeeding, workers * moved_bytes(augmentation_.scale[0])}};
+  return held_plan(set_) + samples_plan(extents, preparation_.channels) + moving +
+         reading_items_plan(most_points(set_), in_flight, preparation_);
 }
 
 std::int64_t ClassSource::sizes() const {
@@ -52,21 +65,50 @@ std::int64_t ClassSource::sizes() const {
 }
 
 Shape ClassSource::load(std::int64_t step, std::int64_t batch, WorkerPool& pool) {
-  std::vector<std::size_t> items;
-  for (std::int64_t i = 0; i < batch; ++i) items.push_back(order_.item_of(step * batch + i));
-  return load_items(items, pool);
+  std::vector<Drawn> drawn;
+  for (std::int64_t sample = step * batch; sample < (step + 1) * batch; ++sample)
+    drawn.push_back({order_.item_of(sample), sample});
+  return load(drawn, pool);
 }
 
 Shape ClassSource::load_items(std::span<const std::size_t> items, WorkerPool& pool) {
-  samples_.assign(items.size(), {});
-  labels_.assign(items.size(), -1);
-  pool.run(std::ssize(items), [&](std::int64_t i, int) {
-    const auto at = static_cast<std::size_t>(i);
-    const ClassItem& item = set_.items[items[at]];
-    labels_[at] = item.label;
-    if (i >= begin_ && i < end_) samples_[at] = reader_.read(item, set_.pixels.get());
+  std::vector<Drawn> drawn;
+  for (const std::size_t item : items) drawn.push_back({.item = item});
+  return load(drawn, pool);
+}
+
+Shape ClassSource::load(std::span<const Drawn> batch, WorkerPool& pool) {
+  samples_.clear();  // before the next are read: the plan counts one batch
+  samples_.resize(batch.size());
+  pool.run(std::ssize(batch), [&](std::int64_t i, int) {
+    const Drawn& drawn = batch[static_cast<std::size_t>(i)];
+    Sample& sample = samples_[static_cast<std::size_t>(i)];
+    if (i >= begin_ && i < end_) sample = load_one(drawn);
+    sample.label = set_.items[drawn.item].label;
   });
+  std::vector<std::size_t> items;
+  for (const Drawn& drawn : batch) items.push_back(drawn.item);
   return extents_of(items);
+}
+
+ClassSource::Sample ClassSource::load_one(const Drawn& drawn) const {
+  ImageChange change;
+  if (drawn.sample)
+    change =
+        draw_image_change(augmentation_, {.seed = seed_,
+                                          .image = drawn.item,
+                                          .epoch = static_cast<std::uint64_t>(*drawn.sample / std::ssize(set_.items))});
+  const bool recolours = drawn.sample && augmentation_.recolours();
+  Tensor values = reader_.read(set_.items[drawn.item], set_.pixels.get(), recolours ? &change.colour : nullptr);
+  Sample sample;
+  if (drawn.sample && augmentation_.moves()) {
+    const Box place = Box::whole(values.shape());
+    const SpatialMap map = map_of_part({.extent = {place.extent[0], place.extent[1]}}, change);
+    sample.pieces.push_back(moved_piece(values, place, map));
+  } else {
+    sample.values = std::move(values);
+  }
+  return sample;
 }
 
 Shape ClassSource::extents_of(std::span<const std::size_t> items) const {
@@ -85,10 +127,13 @@ void ClassSource::fill(const InputInfo& input, const TensorView& box) const {
   const bool image = std::holds_alternative<input::Image>(input);
   ensure(image || std::holds_alternative<input::Labels>(input), "items of classes feed an image and labels");
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
-    if (image)
-      place_sample(samples_[static_cast<std::size_t>(n)], n, box);
+    const Sample& sample = samples_[static_cast<std::size_t>(n)];
+    if (!image)
+      store(box, (n - box.box.begin[0]) * box.strides[0], sample.label);
+    else if (sample.pieces.empty())
+      place_sample(sample.values, n, box);
     else
-      store(box, (n - box.box.begin[0]) * box.strides[0], labels_[static_cast<std::size_t>(n)]);
+      place_pieces(sample.pieces, n, box);
   }
 }
 

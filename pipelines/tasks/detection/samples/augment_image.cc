@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "io/image/image_resize.h"
-#include "libcore/base/rng.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
 
 namespace voxshard {
 namespace {
 
-constexpr std::uint64_t kAugmentationDraws = 8;  // random numbers of one image, of which five are used
-
-/// ITU-R BT.601.
-double grey_of(const float* rgb) { return 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]; }
-
+/// Mirrors left to right.
 void mirror(AugmentedImage& image) {
   const std::int64_t height = image.pixels.shape()[0], width = image.pixels.shape()[1];
   float* pixels = image.pixels.as<float>();
@@ -43,46 +40,45 @@ void resize(AugmentedImage& image, double factor, const Dims& output_size) {
   }
 }
 
-struct ColourChange {
-  double shift = 0, contrast = 1, saturation = 1;
-};
-
-void recolour(Tensor& rgb, const ColourChange& change) {
-  const std::int64_t count = rgb.count() / 3;
-  float* pixels = rgb.as<float>();
-  double mean = 0;
-  for (std::int64_t i = 0; i < count; ++i) mean += grey_of(pixels + 3 * i);
-  mean /= static_cast<double>(std::max<std::int64_t>(1, count));
-  for (std::int64_t i = 0; i < count; ++i) {
-    float* p = pixels + 3 * i;
-    const double grey = grey_of(p);
-    for (int c = 0; c < 3; ++c) {
-      const double colour = grey + (p[c] - grey) * change.saturation;
-      p[c] = static_cast<float>(std::clamp(mean + (colour - mean) * change.contrast + change.shift, 0.0, 1.0));
-    }
-  }
+/// Mirrors top to bottom.
+void mirror_vertically(AugmentedImage& image) {
+  const std::int64_t height = image.pixels.shape()[0], row = 3 * image.pixels.shape()[1];
+  float* pixels = image.pixels.as<float>();
+  for (std::int64_t y = 0; y < height / 2; ++y)
+    std::swap_ranges(pixels + y * row, pixels + (y + 1) * row, pixels + (height - 1 - y) * row);
+  for (auto& b : image.boxes) b.box.y = static_cast<double>(height) - b.box.y - b.box.height;
 }
 
 }  // namespace
 
-AugmentedImage augment_image(AugmentedImage image, const ImageAugmentation& options, const AugmentationKey& key) {
+AugmentedImage augment_image(AugmentedImage image, const ImageAugmentation& options, const AugmentationKey& key,
+                             const Dims& output_size) {
   const Tensor& pixels = image.pixels;
   ensure(pixels.dtype() == DType::kF32 && pixels.shape().axes() == 3 && pixels.shape()[2] == 3,
          "a picture to be changed is (H, W, 3) f32");
-  ensure(options.scale[0] > 0 && options.scale[0] <= options.scale[1], "scales are positive, the lower one first");
-  const RngKey rng{.seed = key.seed, .stream = rng_mix(rng_stream("augment_image") ^ rng_mix(key.image))};
-  std::uint64_t draw = kAugmentationDraws * key.epoch;
-  const auto uniform = [&] { return rng_uniform(rng, draw++); };
-  const auto around = [&](double middle, double most) { return middle + most * (2 * uniform() - 1); };
-  const bool mirrored = uniform() < options.mirror;
-  const double factor = options.scale[0] * std::pow(options.scale[1] / options.scale[0], uniform());
-  const ColourChange change{.shift = around(0, options.brightness),
-                            .contrast = around(1, options.contrast),
-                            .saturation = around(1, options.saturation)};
-  if (mirrored) mirror(image);
-  resize(image, factor, options.output_size);
-  if (options.brightness > 0 || options.contrast > 0 || options.saturation > 0) recolour(image.pixels, change);
+  const ImageChange change = draw_image_change(options, key);
+  if (change.mirrored) mirror(image);
+  if (change.mirrored_vertically) mirror_vertically(image);
+  resize(image, change.factor, output_size);
+  if (options.recolours()) recolour(image.pixels, change.colour);
+  image.degrees = change.degrees;
   return image;
+}
+
+PixelBox rotated_box(const PixelBox& in_image, const ImagePart& part, double degrees) {
+  const double angle = degrees * std::numbers::pi / 180, cosine = std::cos(angle), sine = std::sin(angle);
+  const double half_y = static_cast<double>(part.extent[0]) / 2, half_x = static_cast<double>(part.extent[1]) / 2;
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  PixelBox hull{.y0 = kFar, .x0 = kFar, .y1 = -kFar, .x1 = -kFar};
+  for (const double corner_y : {in_image.y0, in_image.y1})
+    for (const double corner_x : {in_image.x0, in_image.x1}) {
+      const double from_y = corner_y - static_cast<double>(part.begin[0]) - half_y;
+      const double from_x = corner_x - static_cast<double>(part.begin[1]) - half_x;
+      // the inverse of map_of_part(), which goes from the sample to the image
+      const double y = half_y + cosine * from_y + sine * from_x, x = half_x - sine * from_y + cosine * from_x;
+      hull = {std::min(hull.y0, y), std::min(hull.x0, x), std::max(hull.y1, y), std::max(hull.x1, x)};
+    }
+  return hull;
 }
 
 }  // namespace voxshard

@@ -4,57 +4,57 @@
 #include <cmath>
 #include <set>
 
-#include "libcore/base/rng.h"
+#include "pipelines/tasks/augmentation/sample_draws.h"
 #include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/epoch_order.h"
-#include "pipelines/tasks/place_sample.h"
 
 namespace voxshard {
 namespace {
 
-/// An object that a crop cuts is a target when at least this share of its area is left.
+/// An object that the border of a part cuts is a target when at least this share of its area is left; of a rotated one
+/// the area of its hull. Others: SSD (Liu et al. 2016) keeps an object whose centre is left, YOLOv5 one of which more
+/// than a tenth is.
 constexpr double kLeastVisible = 0.25;
 
 /// The random numbers of one sample, at fixed indices so that a new one does not shift the others.
 enum Draw : std::uint64_t { kPlaceY, kPlaceX, kForeground, kObject, kDraws = 8 };
 
-/// A part of an image.
-struct Part {
-  std::array<std::int64_t, 2> begin{};  // y x
-  Dims size;                            // H W
-};
-
 /// Chooses the crop of an image that is larger than `canvas`: at random, or so that an object's centre is inside.
-Part choose_part(const AugmentedImage& image, const Dims& canvas, double foreground, const RngKey& key,
-                 std::uint64_t draw) {
+ImagePart choose_part(const AugmentedImage& image, const Dims& canvas, double foreground, const SampleDraws& draws) {
   const Shape& shape = image.pixels.shape();
-  Part part;
+  ImagePart part;
   const CocoBox* object = nullptr;
-  if (!image.boxes.empty() && rng_uniform(key, draw + kForeground) < foreground)
-    object = &image
-                  .boxes[static_cast<std::size_t>(
-                      rng_below(key, draw + kObject, static_cast<std::int64_t>(image.boxes.size())))]
-                  .box;
+  if (!image.boxes.empty() && draws.happens(kForeground, foreground))
+    object = &image.boxes[static_cast<std::size_t>(draws.below(kObject, std::ssize(image.boxes)))].box;
   for (int a = 0; a < 2; ++a) {
-    part.size.push_back(std::min(canvas[a], shape[a]));
-    const std::int64_t room = shape[a] - part.size[a];
+    part.extent.push_back(std::min(canvas[a], shape[a]));
+    const std::int64_t room = shape[a] - part.extent[a];
     std::int64_t low = 0, high = room;
     if (object != nullptr) {
       const double middle = a == 0 ? object->y + object->height / 2 : object->x + object->width / 2;
-      low = std::clamp<std::int64_t>(static_cast<std::int64_t>(middle) - part.size[a] + 1, 0, room);
+      low = std::clamp<std::int64_t>(static_cast<std::int64_t>(middle) - part.extent[a] + 1, 0, room);
       high = std::clamp<std::int64_t>(static_cast<std::int64_t>(middle), low, room);
     }
-    part.begin[static_cast<std::size_t>(a)] = low + rng_below(key, draw + (a == 0 ? kPlaceY : kPlaceX), high - low + 1);
+    part.begin[static_cast<std::size_t>(a)] = low + draws.below(a == 0 ? kPlaceY : kPlaceX, high - low + 1);
   }
   return part;
 }
 
-Tensor cut(const Tensor& pixels, const Part& part) {
-  if (Dims{pixels.shape()[0], pixels.shape()[1]} == part.size) return pixels;
-  Tensor made(DType::kF32, {part.size[0], part.size[1], 3});
+Tensor cut(const Tensor& pixels, const ImagePart& part) {
+  if (Dims{pixels.shape()[0], pixels.shape()[1]} == part.extent) return pixels;
+  Tensor made(DType::kF32, {part.extent[0], part.extent[1], 3});
   copy(pixels.view().sub({{part.begin[0], part.begin[1], 0}, made.shape()}),
        dense_view(made.data(), DType::kF32, {{part.begin[0], part.begin[1], 0}, made.shape()}));
   return made;
+}
+
+/// Returns a box of the image in pixels of a sample that shows a part of it.
+CocoBox box_in_part(const CocoBox& box, const ImagePart& part, double degrees) {
+  if (degrees != 0) return coco_box(rotated_box(pixel_box(box), part, degrees));
+  return {.x = box.x - static_cast<double>(part.begin[1]),
+          .y = box.y - static_cast<double>(part.begin[0]),
+          .width = box.width,
+          .height = box.height};
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ DetectionSource::DetectionSource(std::vector<DetectionImage> images, ImagePrepar
 }
 
 Dims DetectionSource::canvas(std::size_t image) const {
-  if (!sampling_.augmentation.output_size.empty()) return sampling_.augmentation.output_size;
+  if (!sampling_.output_size.empty()) return sampling_.output_size;
   if (!sampling_.crop.empty()) return sampling_.crop;
   return padded_size({images_[image].height, images_[image].width}, sampling_.pad_multiple);
 }
@@ -96,7 +96,12 @@ ProcessPlan DetectionSource::plan(const Shape& extents, int workers) const {
                        .sample_pixels = extents[1] * extents[2],
                        .targets_per_pixel = detector_.targets_per_pixel,
                        .scale = sampling_.augmentation.scale[1],
-                       .output_pixels = sampling_.augmentation.output_size.empty() ? 0 : extents[1] * extents[2]};
+                       .output_pixels = sampling_.output_size.empty() ? 0 : extents[1] * extents[2]};
+  if (sampling_.augmentation.rotation_degrees > 0) {
+    samples.rotated_pixels = kept_pixels({extents[1], extents[2]}, 1);
+    samples.pieces = sampling_.mosaic > 0 ? 4 : 1;
+    samples.rotating_threads = workers;
+  }
   for (const DetectionImage& image : images_) {
     samples.image_pixels = std::max(samples.image_pixels, image.height * image.width);
     samples.frames += image_address(image.file).frame.has_value();
@@ -120,7 +125,8 @@ std::vector<Aspect> DetectionSource::box_sizes() const {
   }
   std::vector<Aspect> sizes;
   for (const DetectionImage& image : images_) {
-    const Fit fit = a.output_size.empty() ? Fit{} : fit_into({image.height, image.width}, a.output_size);
+    const Fit fit =
+        sampling_.output_size.empty() ? Fit{} : fit_into({image.height, image.width}, sampling_.output_size);
     for (const TrueBox& box : image.boxes)
       for (const double factor : factors)
         if (box.box.area() > 0)
@@ -130,24 +136,41 @@ std::vector<Aspect> DetectionSource::box_sizes() const {
 }
 
 DetectionSource::Sample DetectionSource::load_one(const Drawn& drawn) const {
-  const auto [index, sample] = drawn;
-  const DetectionImage& image = images_[index];
-  const auto count = static_cast<std::int64_t>(images_.size());
-  const AugmentedImage changed =
-      augment_image({reader_.read(image.file, {.dtype = DType::kF32}), image.boxes}, sampling_.augmentation,
-                    {.seed = seed_, .image = index, .epoch = static_cast<std::uint64_t>(sample / count)});
-  const Part part = choose_part(changed, canvas(index), sampling_.foreground, {seed_, rng_stream("crop")},
-                                static_cast<std::uint64_t>(sample) * kDraws);
-  Sample made{.pixels = normalised(cut(changed.pixels, part), preparation_)};
-  for (TrueBox box : changed.boxes) {
-    const double area = box.box.area();
-    box.box.y -= static_cast<double>(part.begin[0]);
-    box.box.x -= static_cast<double>(part.begin[1]);
-    const auto visible = clipped_to_image(box, part.size[1], part.size[0]);
-    if (visible && visible->box.area() >= kLeastVisible * area)
-      made.objects.push_back({pixel_box(visible->box), detector_.first_class + box.category});
-  }
+  Sample made;
+  const std::vector<MosaicTile> tiles =
+      sample_tiles({.probability = sampling_.mosaic, .seed = seed_, .images = images_.size()}, drawn.sample,
+                   drawn.image, canvas(drawn.image));
+  for (std::size_t i = 0; i < tiles.size(); ++i) add_tile(tiles[i], drawn.sample, static_cast<int>(i), made);
   return made;
+}
+
+void DetectionSource::add_tile(const MosaicTile& tile, std::int64_t sample, int number, Sample& made) const {
+  const DetectionImage& image = images_[tile.image];
+  const std::int64_t epoch = sample / static_cast<std::int64_t>(images_.size());
+  AugmentedImage changed =
+      augment_image({reader_.read(image.file, {.dtype = DType::kF32}), image.boxes}, sampling_.augmentation,
+                    {.seed = seed_, .image = tile.image, .epoch = static_cast<std::uint64_t>(epoch), .part = number},
+                    sampling_.output_size);
+  const ImagePart part =
+      choose_part(changed, tile.extent, sampling_.foreground,
+                  {{seed_, rng_stream(stream_of_part("crop", number))}, static_cast<std::uint64_t>(sample) * kDraws});
+  const std::int64_t y = tile.begin[0], x = tile.begin[1];
+  if (changed.degrees != 0) {
+    const SpatialMap map = map_of_part(part, {.degrees = changed.degrees})
+                               .on_lattice({1, 1, 1}, {-static_cast<double>(y), -static_cast<double>(x), 0});
+    made.pieces.push_back(moved_piece(normalised(std::move(changed.pixels), preparation_),
+                                      {{y, x, 0}, {part.extent[0], part.extent[1], 3}}, map));
+  } else {
+    made.pieces.push_back(unmoved_piece(normalised(cut(changed.pixels, part), preparation_), y, x));
+  }
+  for (TrueBox box : changed.boxes) {
+    box.box = box_in_part(box.box, part, changed.degrees);
+    const auto visible = clipped_to_image(box, part.extent[1], part.extent[0]);
+    if (!visible || visible->box.area() < kLeastVisible * box.box.area()) continue;
+    CocoBox in_sample = visible->box;
+    in_sample.y += static_cast<double>(y), in_sample.x += static_cast<double>(x);
+    made.objects.push_back({pixel_box(in_sample), detector_.first_class + box.category});
+  }
 }
 
 Shape DetectionSource::load(std::int64_t step, std::int64_t batch, WorkerPool& pool) {
@@ -204,7 +227,8 @@ void DetectionSource::fill(const InputInfo& input, const TensorView& box) const 
     const Sample& sample = samples_[static_cast<std::size_t>(n)];
     const Tensor* targets = targets_of(sample, input);
     if (targets == nullptr) {
-      place_sample(sample.pixels, n, box);
+      ensure(!sample.pieces.empty(), "a sample that is filled was loaded");
+      place_pieces(sample.pieces, n, box);
       continue;
     }
     Box whole = Box::whole(targets->shape()), one = box.box;

@@ -14,8 +14,10 @@
 #include "libcore/base/parallel.h"
 #include "libcore/models/detector.h"
 #include "pipelines/model_runs/process_plan.h"
+#include "pipelines/tasks/augmentation/image_pieces.h"
 #include "pipelines/tasks/detection/samples/augment_image.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
+#include "pipelines/tasks/detection/samples/mosaic.h"
 
 namespace voxshard {
 
@@ -24,7 +26,9 @@ struct ImageSampling {
   double foreground = 0.7;                 // share of crops that hold the centre of a random object
   std::int64_t pad_multiple = 32;          // whole images: extents are rounded up to it
   std::int64_t most_pixels = kMostPixels;  // of an image or frame; larger ones are left out
-  ImageAugmentation augmentation;
+  ImageAugmentation augmentation{.mirror = 0.5};
+  Dims output_size = {};  // H W that every image is scaled to fit into at scale 1, long side first; empty: none
+  double mosaic = 0;      // share of samples that show parts of four images (mosaic.h)
 };
 
 class DetectionSource {
@@ -41,7 +45,8 @@ class DetectionSource {
   /// Returns the number of different extents of whole images; 1 for crops.
   std::int64_t sizes() const;
   /// Returns the heights and widths of all boxes in pixels of a step's samples. Where `scale` is random, each box
-  /// counts at three of its factors, as likely ones as others. Boxes that a crop cuts count whole.
+  /// counts at three of its factors, as likely ones as others. Boxes that a crop cuts count whole, rotated ones as they
+  /// are in the image.
   std::vector<Aspect> box_sizes() const;
   /// Makes the targets of the following samples with this detector.
   void take(const Detector& detector) { detector_ = detector; }
@@ -54,12 +59,13 @@ class DetectionSource {
   /// Does the same for the images with these indices, as in the first epoch.
   Shape load_images(std::span<const std::size_t> images, WorkerPool& pool);
   Shape extents_of(std::span<const std::size_t> images) const;
-  /// Fills `box` of the image or of a level's targets from the loaded samples. Threads: any number at once.
+  /// Fills `box` of the image or of a level's targets from the loaded samples; of a rotated image the pixels of `box`
+  /// alone are interpolated. Threads: any number at once.
   void fill(const InputInfo& input, const TensorView& box) const;
 
  private:
   struct Sample {
-    Tensor pixels;  // (h, w, 3) f32, normalised
+    std::vector<ImagePiece> pieces;
     std::vector<ObjectBox> objects;
     ImageTargets targets;
   };
@@ -72,6 +78,8 @@ class DetectionSource {
   static const Tensor* targets_of(const Sample& sample, const InputInfo& input);
   Shape load(const std::vector<Drawn>& batch, WorkerPool& pool);
   Sample load_one(const Drawn& drawn) const;
+  /// Reads the image of a tile, and adds what it shows and the objects in it. `number` counts the tiles of the sample.
+  void add_tile(const MosaicTile& tile, std::int64_t sample, int number, Sample& made) const;
 
   std::vector<DetectionImage> images_;
   ImagePreparation preparation_;

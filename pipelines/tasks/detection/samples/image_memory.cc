@@ -33,14 +33,17 @@ ProcessPlan sample_images_plan(const SampleImages& s) {
   const bool scales = s.scale > 1 || s.output_pixels > 0;
   const double scaled =
       scales ? s.scale * s.scale * (s.output_pixels > 0 ? static_cast<double>(s.output_pixels) : p) : p;
-  const double making =
-      std::max({kReadingBytes * p, scales ? kFloatBytes * (p + scaled) : 0, kFloatBytes * (scaled + c)});
+  const double kept = std::min(scaled, static_cast<double>(s.rotated_pixels));  // of an image
+  const double making = std::max(
+      {kReadingBytes * p, scales ? kFloatBytes * (p + scaled) : 0, kFloatBytes * (scaled + std::max(c, kept))});
+  const double held = std::max(c, static_cast<double>(s.pieces) * kept);  // by a sample
+  const double interpolating = static_cast<double>(s.rotating_threads * moved_bytes(1));
   const auto flights = static_cast<double>(s.in_flight), batch = static_cast<double>(s.batch);
   const ProcessPlan video = s.frames > 0 ? reading_image_plan(s.image_pixels, s.frames) : ProcessPlan();
   return video +
          ProcessPlan{
              {kReading, planned_bytes(flights * making)},
-             {kFeeding, planned_bytes(batch * kFloatBytes * c)},
+             {kFeeding, planned_bytes(batch * kFloatBytes * held + interpolating)},
              {kTargets, planned_bytes((batch * kTargetBytes + flights * kMatchingBytes) * s.targets_per_pixel * c)}};
 }
 

@@ -21,6 +21,8 @@ struct SampleImages {
   double scale = 1;                                  // largest scale of a side
   std::int64_t output_pixels = 0;                    // pixels of the size that images are scaled to at scale 1; 0: none
   std::int64_t frames = 0;                           // as above
+  // of rotated samples: the most pixels of an image that a piece keeps, pieces of a sample, threads that fill; 0: none
+  std::int64_t rotated_pixels = 0, pieces = 1, rotating_threads = 0;
 };
 ProcessPlan sample_images_plan(const SampleImages& samples);
 

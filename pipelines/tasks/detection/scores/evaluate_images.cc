@@ -55,7 +55,8 @@ ImageSampling whole_images(const ImagePreparation& preparation, std::int64_t mos
   return {.foreground = 0,
           .pad_multiple = preparation.pad_multiple,
           .most_pixels = most_pixels,
-          .augmentation = {.mirror = 0, .output_size = preparation.output_size}};
+          .augmentation = {},
+          .output_size = preparation.output_size};
 }
 
 class ImageEvaluation : public RunEvaluation {

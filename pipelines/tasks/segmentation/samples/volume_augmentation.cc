@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "libcore/base/rng.h"
+#include "pipelines/tasks/augmentation/sample_draws.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
 
 namespace voxshard {
@@ -48,21 +49,7 @@ constexpr double kThickSlices = 3;     // ratio of spacings
 constexpr double kBlurDeviations = 3;  // the Gaussian ends there
 constexpr std::int64_t kMostBlurRadius = 3;
 
-/// Uniform random numbers of a sample.
-struct Draws {
-  RngKey key;
-  std::uint64_t base;
-  double uniform(std::uint64_t draw) const { return rng_uniform(key, base + draw); }
-  bool happens(ChangeDraw draw, double probability) const { return uniform(draw) < probability; }
-  double between(ChangeDraw draw, double low, double high) const { return low + (high - low) * uniform(draw); }
-  /// Returns a factor, as often below 1 as above.
-  double factor(ChangeDraw draw, double low, double high) const {
-    const double u = 2 * uniform(draw);
-    return u < 1 ? low + (1 - low) * u : 1 + (high - 1) * (u - 1);
-  }
-};
-
-Draws draws_of(const std::string& stream, std::uint64_t seed, std::uint64_t number) {
+SampleDraws draws_of(const std::string& stream, std::uint64_t seed, std::uint64_t number) {
   return {{seed, rng_stream(stream)}, number * kAllDraws};
 }
 
@@ -208,7 +195,7 @@ std::array<double, 2> zoom_from_text(const std::string& text) {
 PlaceChange draw_place(const VolumeAugmentation& options, std::uint64_t seed, std::uint64_t number,
                        const Geometry& geometry) {
   if (!options.space) return {};
-  const Draws draws = draws_of("augment/place", seed, number);
+  const SampleDraws draws = draws_of("augment/place", seed, number);
   const int thick = thick_axis(geometry);
   PlaceChange change;
   if (draws.happens(kRotates, kMoveProbability))
@@ -223,7 +210,7 @@ PlaceChange draw_place(const VolumeAugmentation& options, std::uint64_t seed, st
 ValueChange draw_values(const VolumeAugmentation& options, std::uint64_t seed, std::uint64_t number,
                         std::size_t channel, const Geometry& geometry) {
   if (!options.intensity) return {};
-  const Draws draws = draws_of("augment/values/" + std::to_string(channel), seed, number);
+  const SampleDraws draws = draws_of("augment/values/" + std::to_string(channel), seed, number);
   ValueChange change;
   if (draws.happens(kLowers, kLowersProbability))
     change.resolution = within_slices(draws.between(kResolution, kLeastResolution, 1), 1, thick_axis(geometry));

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "pipelines/tasks/segmentation/samples/spatial_map.h"
+#include "pipelines/tasks/augmentation/spatial_map.h"
 
 namespace voxshard {
 

@@ -87,6 +87,83 @@ TEST(ClassSource, TheSameStepGivesTheSameSamples) {
                   .bit_equal);
 }
 
+/// Two images of noise in one class, one in the other.
+struct NoiseScene : ClassScene {
+  NoiseScene() : ClassScene("class_noise") {
+    std::vector<int> values;
+    for (int i = 0; i < 3 * 20 * 24; ++i) values.push_back(60 + i * 37 % 131);
+    for (const char* name : {"data/a/1.png", "data/a/2.png", "data/b/3.png"})
+      image(name, {.width = 24, .height = 20, .channels = 3}, values);
+    set = read_class_part(find_class_parts(data()).whole.value(), {});
+  }
+  ClassSource source(const ImageAugmentation& augmentation, std::uint64_t seed = 5) const {
+    return {set,
+            {.classes = set.classes, .channels = 3, .mean = {0, 0, 0}, .deviation = {1, 1, 1}},
+            {},
+            seed,
+            augmentation};
+  }
+  Tensor image_of(ClassSource source, std::int64_t step = 0, int workers = 1) const {
+    WorkerPool pool(workers);
+    source.load(step, 3, pool);
+    return filled(source, input::Image{}, DType::kF32, kShape);
+  }
+  static inline const Shape kShape{3, 20, 24, 3};
+  ClassDataset set;
+};
+
+bool bits_equal(const Tensor& a, const Tensor& b) { return compare(a.view(), b.view()).bit_equal; }
+
+TEST(ClassSource, EachChangeAloneChangesImages) {
+  const NoiseScene s;
+  const Tensor before = s.image_of(s.source({}));
+  for (const ImageAugmentation& one :
+       {ImageAugmentation{.mirror = 1}, ImageAugmentation{.mirror_vertical = 1}, ImageAugmentation{.scale = {0.5, 2}},
+        ImageAugmentation{.rotation_degrees = 30}, ImageAugmentation{.brightness = 0.2},
+        ImageAugmentation{.contrast = 0.2}, ImageAugmentation{.saturation = 0.2}, ImageAugmentation{.hue_degrees = 20}})
+    EXPECT_FALSE(bits_equal(before, s.image_of(s.source(one))));
+}
+
+TEST(ClassSource, AMirroredImageHasThePixelsOfTheOther) {
+  const NoiseScene s;
+  const Tensor before = s.image_of(s.source({})), across = s.image_of(s.source({.mirror = 1})),
+               down = s.image_of(s.source({.mirror_vertical = 1}));
+  const auto at = [](const Tensor& batch, std::int64_t y, std::int64_t x) {
+    return batch.as<float>()[(y * 24 + x) * 3];
+  };
+  for (std::int64_t y = 0; y < 20; ++y)
+    for (std::int64_t x = 0; x < 24; ++x) {
+      EXPECT_EQ(at(across, y, x), at(before, y, 23 - x));
+      EXPECT_EQ(at(down, y, x), at(before, 19 - y, x));
+    }
+}
+
+TEST(ClassSource, ChangedImagesAreTheSameForAnyWorkersAndCutsAndOtherInEachEpoch) {
+  const NoiseScene s;
+  const ImageAugmentation all{.mirror = 0.5,
+                              .mirror_vertical = 0.5,
+                              .scale = {0.7, 1.4},
+                              .rotation_degrees = 30,
+                              .brightness = 0.2,
+                              .contrast = 0.2,
+                              .saturation = 0.2,
+                              .hue_degrees = 20};
+  const Tensor whole = s.image_of(s.source(all), 7);
+  EXPECT_TRUE(bits_equal(whole, s.image_of(s.source(all), 7, 3)));
+  EXPECT_FALSE(bits_equal(whole, s.image_of(s.source(all), 8)));
+  EXPECT_FALSE(bits_equal(whole, s.image_of(s.source(all, 6), 7)));
+  ClassSource source = s.source(all);
+  WorkerPool pool(2);
+  source.load(7, 3, pool);
+  Tensor parts(DType::kF32, NoiseScene::kShape);
+  for (const auto& [begin, end] : {std::pair{0, 7}, std::pair{7, 24}}) {
+    Box box = Box::whole(NoiseScene::kShape);
+    box.set(2, begin, end);
+    source.fill(input::Image{}, parts.view().sub(box));
+  }
+  EXPECT_TRUE(bits_equal(whole, parts));
+}
+
 TEST(ClassSource, NothingToTrainOnIsSaid) {
   const ClassDataset none{.source = "data"};
   expect_error(ErrorKind::kNoCase, "nothing is left to train on", [&] { ClassSource(none, {}, {}, 1); });

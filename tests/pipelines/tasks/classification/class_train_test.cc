@@ -5,6 +5,7 @@
 
 #include "io/files/config_file.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
+#include "tests/pipelines/tasks/classification/clip_scene.h"
 
 namespace voxshard {
 namespace {
@@ -36,6 +37,28 @@ TEST(TrainClasses, ImagesOfSeveralSizesAreLearntAndLeaveTheRunFolder) {
        {"run.json", "plans.json", "splits_final.json", "quarantine.csv", "checkpoints/best.safetensors"})
     EXPECT_TRUE(std::filesystem::exists(o.run / name)) << name;
   EXPECT_EQ(read_json(o.run / "run.json").at("model").at("classes"), 2);
+}
+
+TEST(TrainClasses, PicturesAreChangedAndClipsAreNot) {
+  ClipScene scene("classes_change_clips");
+  scene.dark_and_bright_videos("data", 3, 8);
+  TrainOptions o = scene.toy_clips("run");
+  classes(o).augmentation.rotation_degrees = 10;
+  expect_error(ErrorKind::kUsage, "change pictures, but what is learnt from", [&] { run_train(o, scene.progress); });
+}
+
+TEST(TrainClasses, MirroringLeftAndRightIsWarnedOf) {
+  ClassScene scene("classes_mirrored");
+  for (const char* name : {"hand_left", "hand_right"})
+    for (int i = 0; i < 4; ++i)
+      scene.image("data/" + std::string(name) + "/" + std::to_string(i) + ".png", {.width = 8, .height = 8}, {40 + i});
+  TrainOptions o = scene.toy("run");
+  o.steps = 1;
+  run_train(o, scene.progress);
+  EXPECT_THAT(scene.progress.lines, testing::Not(testing::Contains(HasSubstr("W_MIRROR"))));
+  o.run = scene.path("mirrored"), classes(o).augmentation.mirror = 0.5;
+  run_train(o, scene.progress);
+  EXPECT_THAT(scene.progress.lines, testing::Contains(HasSubstr("W_MIRROR {mirror} swaps left and right")));
 }
 
 TEST(TrainClasses, DigitsAreEnlargedToTheSizeOfTheModel) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "pipelines/tasks/augmentation/image_pieces.h"
 #include "pipelines/tasks/detection/samples/augment_image.h"
 
 namespace voxshard {
@@ -44,6 +45,56 @@ TEST(AugmentImage, BoxesFollowTheMirror) {
   }
 }
 
+TEST(AugmentImage, BoxesFollowTheMirrorFromTopToBottom) {
+  for (const std::int64_t height : {20, 21}) {
+    const auto image = scene(height, 30, {3, 4, 10, 6});
+    const auto once = augment_image(image, {.mirror_vertical = 1}, {});
+    EXPECT_EQ(once.boxes[0].box, (CocoBox{3, static_cast<double>(height) - 10, 10, 6}));
+    EXPECT_EQ(bright_box(once.pixels, 0.5f), once.boxes[0].box);
+    EXPECT_TRUE(compare(augment_image(once, {.mirror_vertical = 1}, {}).pixels.view(), image.pixels.view()).bit_equal);
+  }
+}
+
+/// Returns a part of an image as a rotated sample shows it, (h, w, 3).
+Tensor rotated_pixels(const Tensor& image, const ImagePart& part, double degrees) {
+  const Shape shape{part.extent[0], part.extent[1], 3};
+  const std::vector<ImagePiece> pieces = {
+      moved_piece(image, Box::whole(shape), map_of_part(part, {.degrees = degrees}))};
+  Tensor made(DType::kF32, {1, shape[0], shape[1], 3});
+  place_pieces(pieces, 0, made.view());
+  Tensor flat(DType::kF32, shape);
+  std::copy_n(made.as<float>(), made.count(), flat.as<float>());
+  return flat;
+}
+
+/// Returns the largest distance between the edges of two boxes.
+double edge_distance(const CocoBox& a, const CocoBox& b) {
+  return std::max({std::abs(a.x - b.x), std::abs(a.y - b.y), std::abs(a.x + a.width - b.x - b.width),
+                   std::abs(a.y + a.height - b.y - b.height)});
+}
+
+TEST(AugmentImage, BoxesFollowTheRotation) {
+  const CocoBox square{52, 40, 24, 24};
+  const auto image = scene(120, 130, square);
+  for (const ImagePart& part : {ImagePart{.extent = {120, 130}}, ImagePart{.begin = {10, 15}, .extent = {90, 101}}})
+    for (double degrees = -180; degrees <= 180; degrees += 12) {
+      const CocoBox expected = coco_box(rotated_box(pixel_box(square), part, degrees));
+      const CocoBox seen = bright_box(rotated_pixels(image.pixels, part, degrees), 0.45f);
+      EXPECT_LT(edge_distance(seen, expected), 1.25) << degrees << ": a pixel, and what is dark in a corner's tip";
+      // a box that turns the other way is wrong
+      if (std::abs(std::remainder(degrees, 180)) > 20) {
+        const CocoBox other = coco_box(rotated_box(pixel_box(square), part, -degrees));
+        EXPECT_GT(edge_distance(seen, other), 1.25) << degrees;
+      }
+    }
+}
+
+TEST(AugmentImage, WithoutRotationABoxKeepsItsPlace) {
+  EXPECT_EQ(rotated_box({1, 2, 3, 4}, {.extent = {10, 20}}, 0), (PixelBox{1, 2, 3, 4}));
+  EXPECT_EQ(augment_image(scene(9, 7, {1, 1, 3, 3}), {}, {.epoch = 3}).degrees, 0);
+  EXPECT_NE(augment_image(scene(9, 7, {1, 1, 3, 3}), {.rotation_degrees = 5}, {.epoch = 3}).degrees, 0);
+}
+
 TEST(AugmentImage, BoxesFollowTheScale) {
   const auto image = scene(40, 60, {10, 8, 20, 16});
   const auto large = augment_image(image, {.mirror = 0, .scale = {2, 2}}, {});
@@ -64,7 +115,8 @@ TEST(AugmentImage, TheDefaultKeepsTheSizeAndTheColours) {
 }
 
 TEST(AugmentImage, TheKeyAloneDecides) {
-  const ImageAugmentation all{.scale = {0.8, 1.25}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.3};
+  const ImageAugmentation all{
+      .mirror = 0.5, .scale = {0.8, 1.25}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.3};
   const auto image = scene(40, 60, {10, 8, 20, 16});
   const AugmentationKey key{.seed = 1, .image = 2, .epoch = 3};
   const auto a = augment_image(image, all, key), b = augment_image(image, all, key);
@@ -81,7 +133,7 @@ TEST(AugmentImage, DrawsFillTheirRange) {
   int mirrored = 0;
   std::int64_t smallest = 1000, largest = 0;
   for (std::uint64_t epoch = 0; epoch < 200; ++epoch) {
-    const auto a = augment_image(image, {.scale = {0.5, 2}}, {.epoch = epoch});
+    const auto a = augment_image(image, {.mirror = 0.5, .scale = {0.5, 2}}, {.epoch = epoch});
     mirrored += a.boxes[0].box.x > 0.3 * static_cast<double>(a.pixels.shape()[1]);
     smallest = std::min(smallest, a.pixels.shape()[0]), largest = std::max(largest, a.pixels.shape()[0]);
   }
@@ -94,7 +146,7 @@ TEST(AugmentImage, DrawsFillTheirRange) {
 }
 
 TEST(AugmentImage, ColoursStayInTheirRange) {
-  const ImageAugmentation strong{.brightness = 0.9, .contrast = 0.9, .saturation = 0.9};
+  const ImageAugmentation strong{.mirror = 0.5, .brightness = 0.9, .contrast = 0.9, .saturation = 0.9};
   bool changed = false;
   const auto image = scene(8, 8, {2, 2, 4, 4});
   for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
@@ -112,7 +164,7 @@ TEST(AugmentImage, SaturationKeepsGreyAsItIs) {
   AugmentedImage grey{Tensor(DType::kF32, {4, 4, 3}), {}};
   for (std::int64_t i = 0; i < 16; ++i)
     for (int c = 0; c < 3; ++c) grey.pixels.as<float>()[3 * i + c] = static_cast<float>(i) / 16;
-  const auto a = augment_image(grey, {.mirror = 0, .saturation = 0.9}, {.epoch = 1});
+  const auto a = augment_image(grey, {.saturation = 0.9}, {.epoch = 1});
   EXPECT_LT(compare(a.pixels.view(), grey.pixels.view()).max_abs, 1e-6);
 }
 

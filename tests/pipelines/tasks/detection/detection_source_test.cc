@@ -43,7 +43,7 @@ TEST(DetectionSource, IsAPureFunctionOfSeedAndStep) {
   const SourceScene scene("pictures_pure");
   WorkerPool one(1), two(2);
   ImageSampling sampling{.crop = {32, 32}};
-  sampling.augmentation = {.scale = {0.7, 1.4}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.2};
+  sampling.augmentation = {.mirror = 0.5, .scale = {0.7, 1.4}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.2};
   DetectionSource a = scene.source(sampling), b = scene.source(sampling), c = scene.source(sampling, 2);
   for (std::int64_t step = 0; step < 4; ++step) a.load(step, 2, two);  // earlier calls do not matter
   a.load(9, 2, two), b.load(9, 2, one), c.load(9, 2, two);
@@ -52,6 +52,69 @@ TEST(DetectionSource, IsAPureFunctionOfSeedAndStep) {
                                      {input::BoxTargets{4}, {2, 2, 2, 36}}})
     EXPECT_TRUE(same(filled(a, input, shape), filled(b, input, shape))) << input.index();
   EXPECT_FALSE(same(filled(a, input::Image{}, {2, 32, 32, 3}), filled(c, input::Image{}, {2, 32, 32, 3})));
+}
+
+ImageSampling all_changes() {
+  return {.crop = {48, 48},
+          .augmentation = {.mirror = 0.5,
+                           .mirror_vertical = 0.5,
+                           .scale = {0.7, 1.4},
+                           .rotation_degrees = 30,
+                           .brightness = 0.2,
+                           .contrast = 0.2,
+                           .saturation = 0.2,
+                           .hue_degrees = 20},
+          .mosaic = 0.5};
+}
+
+TEST(DetectionSource, ChangedSamplesAreTheSameForAnyWorkersShareAndCut) {
+  const SourceScene scene("pictures_changed");
+  WorkerPool one(1), three(3);
+  const Shape shape{4, 48, 48, 3};
+  DetectionSource a = scene.source(all_changes()), b = scene.source(all_changes()), rank = scene.source(all_changes());
+  rank.share(2, 4);
+  for (std::int64_t step = 5; step < 8; ++step) {
+    a.load(step, 4, one), b.load(step, 4, three), rank.load(step, 4, one);
+    const Tensor whole = filled(a, input::Image{}, shape);
+    EXPECT_TRUE(same(whole, filled(b, input::Image{}, shape)));
+    Tensor parts(DType::kF32, shape);
+    for (const auto& [begin, end] : {std::pair{0, 17}, std::pair{17, 48}})
+      for (const auto& [first, past] : {std::pair{0, 2}, std::pair{2, 4}}) {
+        Box box = Box::whole(shape);
+        box.set(0, first, past), box.set(1, begin, end);
+        (first == 2 ? rank : b).fill(input::Image{}, parts.view().sub(box));
+      }
+    EXPECT_TRUE(same(whole, parts));
+    for (const int level : {3, 4}) {
+      const Shape targets{4, 48 >> level, 48 >> level, 9};
+      EXPECT_TRUE(same(filled(a, input::ClassTargets{level}, targets), filled(b, input::ClassTargets{level}, targets)));
+    }
+  }
+}
+
+TEST(DetectionSource, EachChangeAloneChangesSamples) {
+  const SourceScene scene("pictures_each");
+  WorkerPool pool(2);
+  const auto image_of = [&](const ImageSampling& sampling) {
+    DetectionSource source = scene.source(sampling);
+    source.load(2, 4, pool);
+    return filled(source, input::Image{}, {4, 48, 48, 3});
+  };
+  ImageSampling none = plain();
+  none.crop = {48, 48};
+  const Tensor before = image_of(none);
+  EXPECT_TRUE(same(before, image_of(none)));
+  for (const ImageAugmentation& one : {ImageAugmentation{.mirror = 1}, ImageAugmentation{.mirror_vertical = 1},
+                                       ImageAugmentation{.scale = {2, 2}}, ImageAugmentation{.rotation_degrees = 30},
+                                       ImageAugmentation{.brightness = 0.2}, ImageAugmentation{.contrast = 0.2},
+                                       ImageAugmentation{.saturation = 0.2}, ImageAugmentation{.hue_degrees = 20}}) {
+    ImageSampling changed = none;
+    changed.augmentation = one;
+    EXPECT_FALSE(same(before, image_of(changed)));
+  }
+  ImageSampling mosaic = none;
+  mosaic.mosaic = 1;
+  EXPECT_FALSE(same(before, image_of(mosaic)));
 }
 
 TEST(DetectionSource, WholeImagesLieAtTheTopLeftOfAMultipleAndAreNormalised) {
@@ -178,7 +241,7 @@ TEST(DetectionSource, BoxSizesAreThoseOfTheSamples) {
   EXPECT_EQ(whole[0].height, 12);
   EXPECT_EQ(whole[1].width, 16);
   ImageSampling doubled = plain(), random = plain();
-  doubled.augmentation.output_size = {128, 96};  // six images of 64 x 48
+  doubled.output_size = {128, 96};  // six images of 64 x 48
   EXPECT_EQ(sizes(doubled)[0].height, 24);
   random.augmentation.scale = {0.5, 2};
   const std::vector<Aspect> three = sizes(random);

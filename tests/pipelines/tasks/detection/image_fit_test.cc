@@ -37,9 +37,8 @@ TEST(ImageFit, PixelsPaddingAndBoxesAreThoseOfTheReference) {
     for (std::int64_t i = 0; i < image.count(); ++i)
       image.as<float>()[i] = static_cast<float>(rng_uniform(key, static_cast<std::uint64_t>(i)));
     const auto box = row.at("box").get<std::vector<double>>(), scaled = row.at("scaled_box").get<std::vector<double>>();
-    const AugmentedImage made =
-        augment_image({std::move(image), {{.box = {box[1], box[0], box[3] - box[1], box[2] - box[0]}}}},
-                      {.mirror = 0, .output_size = output}, {});
+    const AugmentedImage made = augment_image(
+        {std::move(image), {{.box = {box[1], box[0], box[3] - box[1], box[2] - box[0]}}}}, {}, {}, output);
     Tensor canvas(DType::kF32, {1, output[0], output[1], 3});
     std::fill_n(canvas.as<float>(), canvas.count(), 77.0F);
     place_sample(made.pixels, 0, canvas.view());
@@ -71,7 +70,7 @@ TEST(ImageFit, ADetectorTrainedSoFindsBoxesInThePixelsOfTheFile) {
   TrainOptions o = scene.options("run");
   o.steps = 4;
   detection_options(o).sampling.crop = {};
-  detection_options(o).sampling.augmentation.output_size = {128, 128};
+  detection_options(o).sampling.output_size = {128, 128};
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.steps, 4);
   PredictOptions p{.run = scene.path("run"), .input = scene.annotations(), .output = scene.path("found.json")};

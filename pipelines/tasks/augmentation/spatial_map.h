@@ -4,7 +4,7 @@
 //   SpatialMap map = SpatialMap::around(sample_centre, volume_centre, matrix);
 //   Tensor values = warp_image(volume, map, box, air);   // linear interpolation, `air` outside of the volume
 //
-// SampleSource calls it for samples that are rotated or scaled.
+// Called for samples of volumes (SampleSource) and of images (image_pieces.h) that are rotated or scaled.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "pipelines/tasks/segmentation/samples/spatial_map.h"
+#include "pipelines/tasks/augmentation/spatial_map.h"
 
 #include <algorithm>
 #include <cmath>

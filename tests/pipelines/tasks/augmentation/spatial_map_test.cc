@@ -1,6 +1,6 @@
 // Linear interpolation at mapped places: against a slow version in double, exact on ramps, and labels by the largest
 // weight of a one-hot interpolation.
-#include "pipelines/tasks/segmentation/samples/spatial_map.h"
+#include "pipelines/tasks/augmentation/spatial_map.h"
 
 #include <gtest/gtest.h>
 
