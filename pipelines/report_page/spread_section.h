@@ -13,7 +13,8 @@
 
 namespace voxshard {
 
-/// Returns the scores of the best validation of each run, by class and over the classes; empty where none was validated.
+/// Returns the scores of the best validation of each run, by class and over the classes; empty where none was
+/// validated.
 ScoreSpread spread_of_runs(std::span<const RunData> runs);
 
 /// Returns the section with them; empty for a single run, and where none was validated.

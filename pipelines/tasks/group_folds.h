@@ -20,6 +20,11 @@ namespace voxshard {
 /// The most folds of a data set; one with fewer groups has a fold for each.
 inline constexpr std::int64_t kMostFolds = 5;
 
+/// The help of {fold} of tasks whose data say otherwise what validates.
+inline constexpr const char* kFoldHelp =
+    "Which of 5 folds validates, 0 to 4, cut so that frames of a video and crops of a picture stand in one; all: none; "
+    "default: {val}, the data's own part or {val-fraction} says what";
+
 struct Folds {
   std::vector<std::int64_t> of_item;  // the fold in which an item validates; -1: it trains in all of them
   std::int64_t count = 0;             // 0: there are none

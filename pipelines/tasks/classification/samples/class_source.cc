@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "io/files/file_name.h"
 #include "pipelines/tasks/classification/dataset/class_memory.h"
@@ -25,8 +26,15 @@ const ClassDataset& with_items(const ClassDataset& set) {
 }  // namespace
 
 ClassSource::ClassSource(const ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading,
-                         std::uint64_t seed)
-    : set_(with_items(set)), preparation_(preparation), reader_(preparation, reading), order_(seed, set.items.size()) {}
+                         std::uint64_t seed, const ClipAugmentation& clips)
+    : set_(with_items(set)),
+      preparation_(preparation),
+      reader_(preparation, reading),
+      seed_(seed),
+      clips_(clips),
+      order_(seed, set.items.size()) {
+  ensure(!clips.any() || preparation.items == ItemKind::kClip, "only clips are changed");
+}
 
 Shape ClassSource::largest_extents(std::int64_t batch) const {
   Dims largest = canvas(0);
@@ -54,17 +62,41 @@ std::int64_t ClassSource::sizes() const {
 Shape ClassSource::load(std::int64_t step, std::int64_t batch, WorkerPool& pool) {
   std::vector<std::size_t> items;
   for (std::int64_t i = 0; i < batch; ++i) items.push_back(order_.item_of(step * batch + i));
-  return load_items(items, pool);
+  if (!clips_.any()) return load_items(items, pool);
+  return load_by(items, pool,
+                 [&](const ClassItem& item, std::int64_t place) { return read_changed(item, step * batch + place); });
+}
+
+/// Reads a clip with the change of that sample. Where none of the frames that it then has decodes, it begins as it does
+/// unchanged: training starts with clips that were decoded once, those between them were not.
+Tensor ClassSource::read_changed(const ClassItem& item, std::int64_t sample) const {
+  const ClipChange change = change_of_clip(item, clips_, {.seed = seed_, .sample = sample});
+  ClassItem shifted = item;
+  shifted.index = change.first;
+  Tensor clip;
+  try {
+    clip = reader_.read(shifted, nullptr);
+  } catch (const Error& e) {
+    if (e.code() != std::string_view("E_CLIP") || change.first == item.index) throw;
+    clip = reader_.read(item, nullptr);
+  }
+  if (change.mirrored) mirror_clip(clip);
+  return clip;
 }
 
 Shape ClassSource::load_items(std::span<const std::size_t> items, WorkerPool& pool) {
+  return load_by(items, pool,
+                 [&](const ClassItem& item, std::int64_t) { return reader_.read(item, set_.pixels.get()); });
+}
+
+Shape ClassSource::load_by(std::span<const std::size_t> items, WorkerPool& pool, const ReadItem& read) {
   samples_.assign(items.size(), {});
   labels_.assign(items.size(), -1);
   pool.run(std::ssize(items), [&](std::int64_t i, int) {
     const auto at = static_cast<std::size_t>(i);
     const ClassItem& item = set_.items[items[at]];
     labels_[at] = item.label;
-    if (i >= begin_ && i < end_) samples_[at] = reader_.read(item, set_.pixels.get());
+    if (i >= begin_ && i < end_) samples_[at] = read(item, i);
   });
   return extents_of(items);
 }
