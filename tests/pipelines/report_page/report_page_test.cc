@@ -2,6 +2,7 @@
 // ends because of it.
 #include "pipelines/report_page/report_page.h"
 
+#include <cmath>
 #include <map>
 #include <regex>
 #include <sstream>

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "tests/io/test_files.h"
+#include "tests/expect_error.h"
 
 namespace voxshard {
 namespace {
