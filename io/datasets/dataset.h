@@ -92,14 +92,6 @@ std::vector<Split> make_splits(std::vector<std::string> ids, int folds = 5, std:
 /// Returns the ids of cases that have one patient, each list sorted; of patients with several cases alone.
 std::vector<std::vector<std::string>> cases_by_patient(const std::vector<Case>& cases);
 
-/// K folds that keep groups of ids together: make_splits() of one id of each group, in whose place all of it stand.
-/// Without groups the same as make_splits().
-///   together  lists of ids that are among `ids`, no id twice
-/// Errors: kConfig when there are fewer groups and single ids than folds, or folds < 2.
-std::vector<Split> make_splits_together(const std::vector<std::string>& ids,
-                                        const std::vector<std::vector<std::string>>& together, int folds = 5,
-                                        std::uint32_t seed = 12345);
-
 /// Returns numpy.random.RandomState(seed).permutation(count), from which the folds are cut.
 std::vector<std::size_t> numpy_permutation(std::size_t count, std::uint32_t seed);
 

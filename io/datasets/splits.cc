@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -58,34 +57,6 @@ std::vector<std::vector<std::string>> cases_by_patient(const std::vector<Case>& 
   }
   std::sort(several.begin(), several.end());
   return several;
-}
-
-std::vector<Split> make_splits_together(const std::vector<std::string>& ids,
-                                        const std::vector<std::vector<std::string>>& together, int folds,
-                                        std::uint32_t seed) {
-  std::map<std::string, std::vector<std::string>> all_of;  // by the id that stands for a group
-  std::set<std::string> others;
-  for (const std::vector<std::string>& group : together) {
-    if (group.empty()) continue;
-    all_of[group.front()] = group;
-    others.insert(group.begin() + 1, group.end());
-  }
-  std::vector<std::string> units;
-  for (const std::string& id : ids)
-    if (!others.contains(id)) units.push_back(id);
-  std::vector<Split> splits = make_splits(std::move(units), folds, seed);
-  for (Split& one : splits)
-    for (std::vector<std::string>* part : {&one.train, &one.val}) {
-      std::vector<std::string> all;
-      for (const std::string& id : *part)
-        if (const auto at = all_of.find(id); at != all_of.end())
-          all.insert(all.end(), at->second.begin(), at->second.end());
-        else
-          all.push_back(id);
-      std::sort(all.begin(), all.end());
-      *part = std::move(all);
-    }
-  return splits;
 }
 
 std::vector<Split> read_splits(const std::filesystem::path& path) {

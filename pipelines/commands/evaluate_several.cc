@@ -7,7 +7,7 @@
 #include "io/files/output_file.h"
 #include "io/files/output_folder.h"
 #include "libcore/base/text.h"
-#include "pipelines/commands/score_spread.h"
+#include "pipelines/model_runs/score_spread.h"
 
 namespace voxshard {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "io/files/manifest.h"
 #include "libcore/base/text.h"
-#include "pipelines/commands/score_spread.h"
 #include "pipelines/report_page/report_page.h"
 #include "pipelines/report_page/score_words.h"
+#include "pipelines/report_page/spread_section.h"
 
 namespace voxshard {
 namespace {
@@ -31,22 +31,9 @@ Json json_of(const RunData& run) {
           {"missed", missed_classes(run)}};
 }
 
-/// Returns the scores of the best validation by class, for comparisons.
-std::vector<ClassScore> scores_of(const RunData& run) {
-  std::vector<ClassScore> scores;
-  if (run.best() == nullptr) return scores;
-  for (std::size_t c = 0; c < run.classes.size() && c < run.best()->by_class.size(); ++c)
-    scores.push_back({run.classes[c], run.metric, run.best()->by_class[c]});
-  scores.push_back({"", run.metric, run.best()->score});
-  return scores;
-}
-
 /// Adds mean and spread of the best validations of several runs.
 void add_spread(TaskReport& report, const std::vector<RunData>& runs) {
-  std::vector<std::string> names;
-  std::vector<std::vector<ClassScore>> scores;
-  for (const RunData& run : runs) names.push_back(run.name), scores.push_back(scores_of(run));
-  const ScoreSpread spread(names, scores);
+  const ScoreSpread spread = spread_of_runs(runs);
   if (runs.size() < 2 || spread.empty()) return;
   report.json["spread"] = spread.to_json();
   report.text += "best validations, with mean and standard deviation of the sample:\n" + spread.to_text();

@@ -18,20 +18,13 @@
 #include "libcore/tensor/shape.h"
 #include "pipelines/engine/foreign_files.h"
 #include "pipelines/model_runs/averaged_runs.h"
+#include "pipelines/model_runs/class_score.h"
 #include "pipelines/model_runs/process_plan.h"
 #include "pipelines/model_runs/report.h"
 #include "pipelines/model_runs/trained_on.h"
 #include "pipelines/settings/setting.h"
 
 namespace voxshard {
-
-/// One score of an evaluation, for tables that compare several.
-struct ClassScore {
-  std::string scored;  // a class; empty: over all classes
-  std::string metric;  // the key of the metric: "dice"
-  double value = 0;    // NaN: there is none
-  int digits = 3;      // shown to people
-};
 
 /// The outcome of a command for a task, as JSON and as text for people.
 struct TaskReport {

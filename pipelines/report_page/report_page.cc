@@ -14,6 +14,7 @@
 #include "pipelines/report_page/score_sections.h"
 #include "pipelines/report_page/score_words.h"
 #include "pipelines/report_page/slices_section.h"
+#include "pipelines/report_page/spread_section.h"
 
 namespace voxshard {
 namespace {
@@ -123,7 +124,7 @@ std::string report_page(std::span<const RunData> runs) {
   page.body = "<header><h1>" + html_text(page.title) + "</h1>\n";
   if (alone) page.body += "<p class=\"soft\">" + html_text(state_of(runs[0])) + "</p>\n" + tiles(runs[0]);
   page.body += "</header>\n";
-  if (!alone) page.body += overview(runs) + differences(runs);
+  if (!alone) page.body += overview(runs) + spread_section(runs) + differences(runs);
   page.body += curves_section(runs) + scores_section(runs) + precision_section(runs);
   if (alone) page.body += confusion_section(runs[0]) + drawn_section(runs[0]) + slices_section(runs[0]);
   for (const RunData& run : runs)

@@ -1,23 +1,19 @@
 #include "pipelines/tasks/classification/class_task.h"
 
-#include <algorithm>
 #include <map>
-#include <numeric>
-#include <set>
 
 #include "io/datasets/dataset.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/case_hashes.h"
+#include "pipelines/tasks/classification/class_task_data.h"
 #include "pipelines/tasks/classification/dataset/class_memory.h"
 #include "pipelines/tasks/classification/predict_classes.h"
 #include "pipelines/tasks/classification/samples/class_source.h"
-#include "pipelines/tasks/classification/samples/class_statistics.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_validation.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
-#include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/sided_classes.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -25,13 +21,6 @@ namespace voxshard {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Leaves out items that do not fit the size of the model.
-void leave_out_too_large(ClassDataset& set, const ClassPreparation& preparation) {
-  std::erase_if(set.items, [&](const ClassItem& item) {
-    return !in_case_boundary(item.name, set.failures, [&] { static_cast<void>(canvas_of(item, preparation)); });
-  });
-}
 
 /// Returns "0.5,2": the weights with which every class counts the same; their mean over the items is 1.
 std::string balanced_weights(const ClassDataset& set) {
@@ -41,123 +30,13 @@ std::string balanced_weights(const ClassDataset& set) {
                 [&](std::int64_t count) { return number_text(count > 0 ? share / static_cast<double>(count) : 0); });
 }
 
-bool of_one_size(const ClassSets& sets) {
-  std::set<Dims> sizes;
-  for (const ClassDataset* set : {&sets.train, &sets.val})
-    for (const ClassItem& item : set->items) sizes.insert(item.size);
-  return sizes.size() <= 1;
-}
-
-/// The data of a task and their preparation.
-struct Prepared {
-  ClassReading reading;
-  ClassSets sets;
-  ClassPreparation preparation;
-  std::vector<std::string> notes;
-};
-
-/// Returns the kind of items in the data for a model with `axes` spatial axes. Errors: kUsage for settings of another
-/// kind.
-ItemKind kind_of_data(const ClassTaskOptions& o, int axes) {
-  const ClassParts parts = find_class_parts(o.data, o.kinds);
-  const auto& part = parts.train ? parts.train : parts.whole;
-  const ItemKind items = part        ? kind_of_part(*part, axes)
-                         : axes == 2 ? ItemKind::kImage
-                                     : ItemKind::kVolume;  // read_class_sets reports what is missing
-  if (items != ItemKind::kClip && (o.clip_length || o.clip_stride))
-    throw Error(ErrorKind::kUsage,
-                std::string("[train] {clip-length} and {stride} are of clips, but what is learnt from ") +
-                    o.data.string() + " is " + item_kind_name(items) + "; leave them out");
-  return items;
-}
-
-/// Throws kUsage when two settings define the weights of the classes.
-void require_one_weighting(const ClassTaskOptions& o, const ModelSpec& spec) {
-  if (o.balance != "weights") return;
-  const auto row = std::ranges::find(spec.model->fields, "class_weights", &ConfigField::name);
-  if (row != spec.model->fields.end() && !std::get<std::string>(row->get(spec.config)).empty())
-    throw Error(ErrorKind::kUsage,
-                "[train] {balance} weights and {class-weights} both say what a class counts in the loss; give one of "
-                "them");
-}
-
-/// Returns the size of the samples, for clips T H W. Errors: kUsage.
-Dims size_of_samples(const ClassTaskOptions& o, const ModelSpec& spec, const ClassReading& reading) {
-  if (o.size.empty()) return o.size;
-  const bool clips = reading.items == ItemKind::kClip;
-  const int axes = clips ? 2 : spec.spatial_axes();
-  if (o.size.axes() != axes)
-    throw Error(ErrorKind::kUsage, "[train] {size} is " + to_string(o.size) + ", but " +
-                                       (clips ? "a frame" : "a " + spec.model_name()) + " has " + std::to_string(axes) +
-                                       " spatial axes" + (clips ? "; T is {clip-length}" : ""));
-  return clips ? Dims{reading.clip_length, o.size[0], o.size[1]} : o.size;
-}
-
-Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
-  require_one_weighting(o, spec);
-  const ItemKind items = kind_of_data(o, spec.spatial_axes());
-  if (items != ItemKind::kImage) require_no_changes(o.augmentation, o.data, item_kind_name(items));
-  Prepared p{.reading = {.items = items, .most_pixels = o.most_pixels, .kinds = o.kinds}};
-  p.reading.clip_length = o.clip_length.value_or(p.reading.clip_length);
-  p.reading.clip_stride = o.clip_stride.value_or(p.reading.clip_stride);
-  const bool volumes = items == ItemKind::kVolume;
-  const Dims asked = size_of_samples(o, spec, p.reading);
-  p.reading.formats = formats_within(with_irregular(p.reading.formats, o.irregular), o.volume_limits);
-  p.reading.best_series = o.best_series;
-  const Dims own = spec.model->size != nullptr ? spec.model->size(spec.config) : Dims();
-  if (!o.size.empty() && !own.empty() && o.size != own)
-    throw Error(ErrorKind::kUsage, "[train] a " + spec.model_name() + " of these settings has the size " +
-                                       to_string(own) + ", got {size} " + to_string(o.size));
-  if (o.fit == "resize" && o.size.empty() && own.empty())
-    throw Error(ErrorKind::kUsage, "[train] {fit} resize wants a {size} to resize to");
-  p.sets = read_class_sets({.data = o.data,
-                            .val = o.val,
-                            .val_fraction = o.val_fraction,
-                            .validates = o.validates,
-                            .seed = o.seed,
-                            .reading = p.reading,
-                            .kept = o.kept});
-  for (const ClassDataset* set : {&p.sets.train, &p.sets.val})
-    p.notes.insert(p.notes.end(), set->notes.begin(), set->notes.end());
-  const ColourChoice colour = choose_colour(p.sets.train, volumes ? "grey" : o.colour);
-  if (!colour.note.empty()) p.notes.push_back(colour.note);
-  const std::int64_t multiple = o.pad_multiple.value_or(of_one_size(p.sets) ? 1 : volumes ? 8 : 32);
-  p.preparation = {.classes = p.sets.train.classes,
-                   .items = items,
-                   .clip_length = p.reading.clip_length,
-                   .clip_stride = p.reading.clip_stride,
-                   .channels = colour.channels,
-                   .mean = std::vector<double>(static_cast<std::size_t>(colour.channels), 0),
-                   .deviation = std::vector<double>(static_cast<std::size_t>(colour.channels), 1),
-                   .window_hu = o.window_hu,
-                   .size = own.empty() ? asked : own,
-                   .resizes = o.fit == "resize",
-                   .enlarges = !own.empty(),
-                   .pad_multiple = std::lcm(multiple, spec.multiple())};
-  leave_out_too_large(p.sets.train, p.preparation);
-  leave_out_too_large(p.sets.val, p.preparation);
-  // pixels in memory are not damaged
-  const bool normalises = o.normalise == "dataset", decodes = p.sets.train.pixels == nullptr;
-  if ((normalises || decodes) &&
-      !p.sets.train.items.empty()) {  // so that an item that does not decode cannot end the training later
-    const ItemSums sums = look_at_items(
-        p.sets.train, p.preparation, p.reading,
-        {.threads = o.threads, .memory_bytes = left_of(o.memory_bytes, held_plan(p.sets.val).total()), .stop = o.stop});
-    if (normalises) set_statistics(p.preparation, sums);
-    if (!sums.note.empty()) p.notes.push_back(sums.note);
-  }
-  if (o.kept) list_gone(p.sets, *o.kept);
-  leave_out_empty_classes(p.sets);
-  p.preparation.classes = p.sets.train.classes;
-  return p;
-}
-
 class ClassTask : public TrainingTask {
  public:
   ClassTask(const ClassTaskOptions& options, const ModelSpec& spec)
       : o_(options),
-        p_(prepared(options, spec)),
-        source_(p_.sets.train, p_.preparation, p_.reading, options.seed, options.augmentation),
+        p_(class_task_data(options, spec)),
+        source_(p_.sets.train, p_.preparation, p_.reading, options.seed,
+                {.images = options.augmentation, .clips = options.clips}),
         reader_(p_.preparation, p_.reading) {
     std::vector<CaseFailure> failures = p_.sets.train.failures;
     failures.insert(failures.end(), p_.sets.val.failures.begin(), p_.sets.val.failures.end());
@@ -181,6 +60,8 @@ class ClassTask : public TrainingTask {
     for (const std::string& name : names_of(p_.sets.train)) names.add(name + "\n");
     Json json = {{"cases", training_cases()}, {"names", names.text()}, {"seed", o_.seed}};
     describe_augmentation(o_.augmentation, false, json);
+    if (o_.clips.shift > 0) json["clip_shift"] = o_.clips.shift;
+    if (o_.clips.mirror > 0) json["clip_mirror"] = o_.clips.mirror;
     return json;
   }
 
@@ -210,11 +91,16 @@ class ClassTask : public TrainingTask {
     return hashes;
   }
 
+  std::vector<std::string> notes() const override {
+    return p_.sets.said.empty() ? std::vector<std::string>() : std::vector<std::string>{p_.sets.said};
+  }
   std::vector<std::string> warnings() const override {
     std::vector<std::string> notes = p_.notes;
-    if (o_.augmentation.mirror > 0)
-      for (std::string& warning : mirror_warnings(p_.preparation.classes, "{mirror}"))
-        notes.push_back(std::move(warning));
+    for (const auto& [mirror, setting] :
+         {std::pair(o_.augmentation.mirror, "{mirror}"), std::pair(o_.clips.mirror, "{clip-mirror}")})
+      if (mirror > 0)
+        for (std::string& warning : mirror_warnings(p_.preparation.classes, setting))
+          notes.push_back(std::move(warning));
     if (validates_on_test())
       notes.push_back("W_TEST the part that validates is the test part of " + o_.data.string() +
                       ": the best checkpoint is chosen on it, so that its accuracy there is not that on unseen data; "
@@ -232,7 +118,9 @@ class ClassTask : public TrainingTask {
   std::int64_t left_out() const override { return left_out_.count(); }
 
   void describe(const std::filesystem::path& run) override {
-    if (p_.sets.train.files.empty())
+    if (!p_.sets.folds.empty())
+      write_splits(run / "splits_final.json", p_.sets.folds);
+    else if (p_.sets.train.files.empty())
       write_splits(run / "splits_final.json", {{.train = names_of(p_.sets.train), .val = names_of(p_.sets.val)}});
     left_out_.write_to(run);
   }
@@ -249,13 +137,10 @@ class ClassTask : public TrainingTask {
   /// Returns the part that validates. Of a path with a validation and a test part predict would take the test part, so
   /// that the validation part is named.
   HeldOut held_out() const override {
+    if (!o_.fold.empty()) return held_out_of_fold();
     const std::filesystem::path& data = o_.val.empty() ? o_.data : o_.val;
     const ClassParts parts = find_class_parts(data, o_.kinds);
-    HeldOut held{.data = parts.test && parts.val && !parts.whole ? parts.val->path : data};
-    auto& own = held.task.of<ClassPredictionOptions>();
-    own.most_pixels = o_.most_pixels, own.volume_limits = o_.volume_limits, own.irregular = o_.irregular;
-    own.best_series = o_.best_series;
-    return held;
+    return read_as_here({.data = parts.test && parts.val && !parts.whole ? parts.val->path : data});
   }
 
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
@@ -295,8 +180,23 @@ class ClassTask : public TrainingTask {
   void leave_out(const CaseFailure& failure, Progress& progress) override { left_out_.add(failure, progress); }
 
  private:
+  /// Returns the training part, in which a fold lies. It cannot be named where the files of a folder hold it, as IDX.
+  HeldOut held_out_of_fold() const {
+    const ClassParts parts = find_class_parts(o_.data, o_.kinds);
+    if (parts.train && parts.train->kind.entries == nullptr)
+      return {.data = {},
+              .why_not = std::string("predict takes the test part of ") + parts.train->kind.name + " files"};
+    return read_as_here({.data = parts.train ? parts.train->path : o_.data});
+  }
+  HeldOut read_as_here(HeldOut held) const {
+    auto& own = held.task.of<ClassPredictionOptions>();
+    own.most_pixels = o_.most_pixels, own.volume_limits = o_.volume_limits, own.irregular = o_.irregular;
+    own.best_series = o_.best_series;
+    return held;
+  }
+
   ClassTaskOptions o_;
-  Prepared p_;
+  ClassTaskData p_;
   ClassSource source_;
   ItemReader reader_;  // for validation
   LeftOut left_out_;

@@ -8,6 +8,7 @@
 
 #include "pipelines/tasks/augmentation/image_augmentation.h"
 #include "pipelines/tasks/classification/dataset/class_dataset.h"
+#include "pipelines/tasks/classification/samples/clip_augmentation.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
@@ -17,6 +18,7 @@ struct ClassTaskOptions {
   std::filesystem::path val;   // the validation data; empty: the data's own part, else a share
   double val_fraction = 0.2;
   bool validates = true;
+  std::string fold = {};              // "0": that fold validates; empty: `val` or a share
   std::string colour = "auto";        // auto: colour when any training image is; colour, grey
   std::string normalise = "dataset";  // dataset: by mean and deviation of the training items; none
   std::string fit = "pad";            // pad, resize
@@ -26,6 +28,7 @@ struct ClassTaskOptions {
   std::optional<std::int64_t> clip_length, clip_stride;  // for clips; none: those of ClassReading
   std::optional<std::int64_t> pad_multiple;              // none: 1 when all items have one size, else 32, for volumes 8
   ImageAugmentation augmentation = {};                   // of images
+  ClipAugmentation clips = {};                           // of clips
   std::int64_t most_pixels = kMostPixels;
   VolumeLimits volume_limits = {};
   IrregularSlices irregular = IrregularSlices::kReject;  // of volumes
@@ -34,7 +37,7 @@ struct ClassTaskOptions {
   int threads = 1;                // for checking the items before training
   std::int64_t memory_bytes = 0;  // for this check; 0: no limit
   StopCheck stop = {};
-  std::optional<KeptSplit> kept = {};  // see TrainingData
+  std::vector<KeptSplit> kept = {};  // see TrainingData
   ClassKinds kinds = class_kinds();
 };
 

@@ -13,6 +13,7 @@
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/scores/classes_difference.h"
+#include "pipelines/tasks/group_folds.h"
 #include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/series_choice.h"
@@ -33,7 +34,8 @@ Dims size_from_text(const std::string& text) {
 std::vector<Setting> training_settings(ClassTaskOptions& o) {
   const std::string samples = "Samples", own = "Samples of classes";
   std::vector<Setting> settings = {
-      {"fold", "all: no validation", "Training", [&o](const std::string& text) { o.validates = text != "all"; }},
+      {"fold", kFoldHelp, "Training",
+       [&o](const std::string& text) { o.validates = text != "all", o.fold = o.validates ? text : ""; }},
       {.name = "pad-multiple",
        .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32, 1 where all have one size",
        .group = samples,
@@ -66,6 +68,12 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
        own, [&o](const std::string& text) { o.size = size_from_text(text); }},
       {"clip-length", "Frames of a clip; default: 16", own, &o.clip_length, {{1, kMostClipLength}}},
       {"stride", "Of a clip: every n-th frame of the video; default: 1", own, &o.clip_stride, {{1, kMostClipStride}}},
+      {"clip-shift",
+       "Frames of the video by which a clip begins sooner or later at most, at random, within its video or interval",
+       own,
+       &o.clips.shift,
+       {{0, static_cast<double>(kMostClipShift)}}},
+      {"clip-mirror", "Probability of mirroring all frames of a clip left to right", own, &o.clips.mirror, {{0, 1}}},
       {.name = "colour",
        .help = "Of pictures and clips: as colour, as grey, or auto: as colour when one of the training is",
        .group = own,
@@ -223,8 +231,7 @@ class ClassificationRow : public Task {
                                          const ModelSpec& spec) const override {
     ClassTaskOptions o = options.of<ClassTaskOptions>();
     o.data = data.data, o.seed = data.seed, o.threads = data.threads, o.memory_bytes = data.memory_bytes;
-    o.stop = data.stop, o.kinds = kinds_;
-    if (!data.kept.empty()) o.kept = data.kept.front();
+    o.stop = data.stop, o.kept = data.kept, o.kinds = kinds_;
     if (!(o.window_hu[0] < o.window_hu[1]))
       throw Error(ErrorKind::kUsage, "[usage] {window} should be LOW,HIGH with LOW < HIGH, like -160,240");
     require_scales(o.augmentation, 0.25, 4);

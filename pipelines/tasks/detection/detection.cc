@@ -15,6 +15,7 @@
 #include "pipelines/tasks/detection/scores/evaluate_images.h"
 #include "pipelines/tasks/detection/scores/froc_report.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
+#include "pipelines/tasks/group_folds.h"
 #include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/video_info.h"
 
@@ -27,8 +28,8 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
   const std::string samples = "Samples", image_samples = "Samples of pictures";
   ImageSampling& s = o.sampling;
   std::vector<Setting> settings = {
-      {"fold", "all: no validation", "Training",
-       [&o](const std::string& text) { o.held_out.validate = text != "all"; }},
+      {"fold", kFoldHelp, "Training",
+       [&h = o.held_out](const std::string& text) { h.validate = text != "all", h.fold = h.validate ? text : ""; }},
       {"crop", "H x W of the crops, or whole; default: whole", samples,
        [&s](const std::string& text) { s.crop = crop_from_text(text, 2); }},
       {"output-size",
@@ -207,7 +208,7 @@ class DetectionRow : public Task {
     DetectionTaskOptions o = options.of<DetectionTaskOptions>();
     o.data = data.data, o.seed = data.seed, o.formats = formats_;
     o.pass = {.threads = data.threads, .memory_bytes = data.memory_bytes, .stop = data.stop};
-    if (!data.kept.empty()) o.kept = data.kept.front();
+    o.kept = data.kept;
     require_scales(o.sampling.augmentation, 0, 16);
     require_pad_multiple(o.sampling.pad_multiple);
     if (!o.sampling.crop.empty() && !o.sampling.output_size.empty())

@@ -44,11 +44,12 @@ DetectionSets read_sets(const DetectionTaskOptions& o) {
                                             .val_fraction = fraction,
                                             .frames = o.frames.selection(),
                                             .most_pixels = o.sampling.most_pixels,
+                                            .fold = o.held_out.validate ? o.held_out.fold : "",
                                             .kept = o.kept,
                                             .formats = o.formats});
   if (!o.held_out.validate) sets.val.images.clear();
   leave_out_undecoded(sets.train, ImageReader({.most_pixels = o.sampling.most_pixels}), o.pass);
-  if (o.kept) note_gone(sets, *o.kept);
+  if (!o.kept.empty()) note_gone(sets, o.kept.front());
   return sets;
 }
 
@@ -102,9 +103,12 @@ class DetectionTask : public TrainingTask {
     reference.shapes.clear();
     const std::string before = fixed_text(mean_best_iou(sizes, reference)),
                       boxes = "with the " + std::to_string(sets_.train.boxes()) + " boxes that train";
-    if (detector_.anchors.shapes.empty()) return {"anchors: a mean best IoU of " + before + " " + boxes};
-    return {"anchors of these shapes: a mean best IoU of " + fixed_text(mean_best_iou(sizes, detector_.anchors)) + " " +
-            boxes + " (those of the reference: " + before + "): " + shapes_text(detector_.anchors.shapes)};
+    const std::string said =
+        detector_.anchors.shapes.empty()
+            ? "anchors: a mean best IoU of " + before + " " + boxes
+            : "anchors of these shapes: a mean best IoU of " + fixed_text(mean_best_iou(sizes, detector_.anchors)) +
+                  " " + boxes + " (those of the reference: " + before + "): " + shapes_text(detector_.anchors.shapes);
+    return sets_.said.empty() ? std::vector<std::string>{said} : std::vector<std::string>{sets_.said, said};
   }
 
   std::int64_t training_cases() const override { return static_cast<std::int64_t>(sets_.train.images.size()); }
@@ -152,7 +156,9 @@ class DetectionTask : public TrainingTask {
   std::int64_t left_out() const override { return left_out_.count(); }
 
   void describe(const std::filesystem::path& run) override {
-    write_splits(run / "splits_final.json", {{.train = names_of(sets_.train), .val = names_of(sets_.val)}});
+    write_splits(run / "splits_final.json",
+                 sets_.folds.empty() ? std::vector<Split>{{.train = names_of(sets_.train), .val = names_of(sets_.val)}}
+                                     : sets_.folds);
     left_out_.write_to(run);
   }
 

@@ -14,12 +14,13 @@
 
 namespace voxshard {
 
-/// The choice of the validation images: those of a file, else those of the folder's own *val*.json, else a share of
-/// all.
+/// The choice of the validation images: those of a file or of a fold, else those of the folder's own *val*.json, else a
+/// share of all.
 struct HeldOutImages {
   std::filesystem::path file;
   double fraction = 0.2;  // 0: none
   bool validate = true;   // false: no validation; images of a *val*.json are then not trained on either
+  std::string fold = {};  // "0": that fold; empty: none was named
 };
 
 struct DetectionTaskOptions {
@@ -27,9 +28,9 @@ struct DetectionTaskOptions {
   HeldOutImages held_out;
   ImageSampling sampling;
   std::uint64_t seed = 0;
-  FrameChoice frames;                  // for `data` whose images are frames of videos
-  ImagePass pass = {};                 // checks the images before training
-  std::optional<KeptSplit> kept = {};  // see TrainingData
+  FrameChoice frames;                // for `data` whose images are frames of videos
+  ImagePass pass = {};               // checks the images before training
+  std::vector<KeptSplit> kept = {};  // see TrainingData
   BoxFormats formats = box_formats();
 };
 

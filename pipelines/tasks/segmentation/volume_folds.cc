@@ -1,7 +1,10 @@
 #include "pipelines/tasks/segmentation/volume_folds.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+
+#include "pipelines/tasks/group_folds.h"
 
 namespace voxshard {
 namespace {
@@ -16,6 +19,23 @@ std::vector<std::vector<std::string>> kept_together(const PreparedDataset& datas
     if (ids.size() > 1) together.push_back(std::move(ids));
   }
   return together;
+}
+
+std::vector<std::string> ids_of(const PreparedDataset& dataset) {
+  std::vector<std::string> ids;
+  for (const PreparedCase& item : dataset.cases) ids.push_back(item.id);
+  return ids;
+}
+
+/// Returns for each case the first case of its patient, its own id where the patient has one case.
+std::vector<std::string> patients_of(const PreparedDataset& dataset) {
+  std::map<std::string, std::string> first;
+  for (const std::vector<std::string>& ids : kept_together(dataset))
+    for (const std::string& id : ids) first[id] = ids.front();
+  std::vector<std::string> patients = ids_of(dataset);
+  for (std::string& id : patients)
+    if (const auto at = first.find(id); at != first.end()) id = at->second;
+  return patients;
 }
 
 }  // namespace
@@ -40,34 +60,20 @@ std::string patients_text(const PreparedDataset& dataset, const std::vector<Spli
 
 std::vector<Split> folds_of(const PreparedDataset& dataset, const std::string& fold) {
   if (fold == "all" || dataset.cases.size() < 2) return {};
-  std::vector<std::string> ids;
-  for (const PreparedCase& item : dataset.cases) ids.push_back(item.id);
-  const std::vector<std::vector<std::string>> together = kept_together(dataset);
-  std::size_t apart = ids.size();  // cases, and patients with several of them
-  for (const std::vector<std::string>& patient : together) apart -= patient.size() - 1;
-  if (apart < 2) return make_splits(ids, static_cast<int>(std::min<std::size_t>(5, ids.size())));
-  return make_splits_together(ids, together, static_cast<int>(std::min<std::size_t>(5, apart)));
+  const std::vector<std::string> ids = ids_of(dataset);
+  Folds folds = folds_by_group(patients_of(dataset));
+  if (folds.count == 0) folds = folds_by_group(ids);
+  return splits_of(folds, ids);
 }
 
 std::vector<Split> folds_as_kept(const PreparedDataset& dataset, const std::vector<KeptSplit>& kept) {
-  std::vector<Split> folds;
-  for (const KeptSplit& one : kept) {
-    Split& fold = folds.emplace_back();
-    for (const PreparedCase& item : dataset.cases)
-      (one.val.contains(item.id) ? fold.val : fold.train).push_back(item.id);
-  }
-  return folds;
+  const std::vector<std::string> ids = ids_of(dataset);
+  return splits_of(folds_as_kept(ids, patients_of(dataset), kept), ids);
 }
 
 Split choose_split(const PreparedDataset& dataset, const std::vector<Split>& folds, const std::string& fold) {
-  for (std::size_t f = 0; f < folds.size(); ++f)
-    if (fold == std::to_string(f)) return folds[f];
-  if (!folds.empty())
-    throw Error(ErrorKind::kConfig,
-                "[train] {fold} is \"" + fold + "\"; expected 0 to " + std::to_string(folds.size() - 1) + " or all");
-  Split all;
-  for (const PreparedCase& item : dataset.cases) all.train.push_back(item.id);
-  return all;
+  if (!folds.empty()) return folds[static_cast<std::size_t>(number_of_fold(fold, std::ssize(folds)))];
+  return {.train = ids_of(dataset), .val = {}};
 }
 
 }  // namespace voxshard

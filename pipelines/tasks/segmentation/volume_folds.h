@@ -18,7 +18,8 @@ namespace voxshard {
 /// could tell, stand in one fold, unless the set has one patient alone.
 std::vector<Split> folds_of(const PreparedDataset& dataset, const std::string& fold);
 
-/// Returns the folds that a run started with, restricted to the cases that still exist; new cases train.
+/// Returns the folds that a run started with, restricted to the cases that still exist; new cases train, but for those
+/// of a patient whose cases validate.
 std::vector<Split> folds_as_kept(const PreparedDataset& dataset, const std::vector<KeptSplit>& kept);
 
 /// Returns the fold of a name, "0", or all cases. Errors: kConfig for a fold that is not there.

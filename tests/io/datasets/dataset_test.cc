@@ -162,30 +162,6 @@ TEST(Splits, EveryCaseValidatesOnceAndOrderDoesNotMatter) {
   expect_error(ErrorKind::kConfig, "cannot make 5 folds of 3", [] { make_splits({"a", "b", "c"}); });
 }
 
-TEST(Splits, KeepCasesOfOnePatientTogether) {
-  std::vector<std::string> ids;
-  for (char c = 'a'; c <= 'm'; ++c) ids.emplace_back(1, c);
-  const auto plain = make_splits(ids), none = make_splits_together(ids, {});
-  for (std::size_t f = 0; f < plain.size(); ++f) EXPECT_EQ(none[f].val, plain[f].val) << "as without patients";
-  const auto splits = make_splits_together(ids, {{"a", "c", "m"}, {"d", "e"}});
-  ASSERT_EQ(splits.size(), 5u);
-  std::vector<std::string> held_out;
-  for (const Split& one : splits) {
-    EXPECT_EQ(one.train.size() + one.val.size(), ids.size());
-    for (const auto& group : {std::vector<std::string>{"a", "c", "m"}, {"d", "e"}}) {
-      const auto held =
-          std::ranges::count_if(group, [&](const std::string& id) { return std::ranges::count(one.val, id) > 0; });
-      EXPECT_TRUE(held == 0 || held == std::ssize(group));
-    }
-    held_out.insert(held_out.end(), one.val.begin(), one.val.end());
-  }
-  std::ranges::sort(held_out);
-  EXPECT_EQ(held_out, ids) << "each case is held out once";
-  expect_error(ErrorKind::kConfig, "cannot make 5 folds of 4", [] {
-    make_splits_together({"a", "b", "c", "d", "e"}, {{"a", "b"}});
-  });
-}
-
 TEST(Splits, FileRoundTripAndMalformedFile) {
   ScratchFolder dir;
   const auto splits = make_splits({"a", "b", "c", "d", "e", "f"}, 3);

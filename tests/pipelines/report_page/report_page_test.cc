@@ -2,6 +2,7 @@
 // ends because of it.
 #include "pipelines/report_page/report_page.h"
 
+#include <cmath>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -188,6 +189,13 @@ TEST(ReportPage, SeveralRunsStandBesideOneAnother) {
   EXPECT_EQ(runs.at(1).at("name"), "run (2)") << "folders of one name are told apart";
   EXPECT_THAT(table_of(page, "classes").at("liver"), ElementsAre(0.75, 0.75, 0.625, 0.625));
   EXPECT_THAT(table_of(page, "classes").at("spine"), ElementsAre(0.625, 0.625));
+  const auto spread = table_of(page, "spread").at("liver");  // mean, deviation, least, largest and each
+  ASSERT_EQ(spread.size(), 6u);
+  EXPECT_NEAR(spread[0], 0.6875, 1e-12);
+  EXPECT_NEAR(spread[1], 0.125 / std::sqrt(2.0), 1e-9);
+  EXPECT_EQ(std::vector<double>(spread.begin() + 2, spread.end()), (std::vector<double>{0.625, 0.75, 0.75, 0.625}));
+  EXPECT_EQ(table_of(page, "spread").at("spine"), (std::vector<double>{0.625, 0.625, 0.625, 0.625}))
+      << "a run without it does not count, and one score has no deviation";
   EXPECT_THAT(table_of(page, "common-cases").at("a"), ElementsAre(0.5, 0.25));
   EXPECT_FALSE(table_of(page, "common-cases").contains("b"));
   EXPECT_THAT(page, HasSubstr("norm</th><td>instance</td><td>batch</td>"));

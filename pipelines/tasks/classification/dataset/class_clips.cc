@@ -80,6 +80,8 @@ std::vector<ClassItem> ClipFinder::clips(const fs::path& file, const std::string
     clips.push_back(of_video);
     clips.back().name = name + kFrames + std::to_string(first) + ":" + std::to_string(first + span);
     clips.back().index = first;
+    clips.back().least_first = begin;
+    clips.back().most_first = end - ((reading_.clip_length - 1) * reading_.clip_stride + 1);
   }
   return clips;
 }

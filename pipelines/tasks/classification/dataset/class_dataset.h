@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "io/datasets/dataset.h"
 #include "io/image/image.h"
 #include "io/volume/volume.h"
 #include "pipelines/engine/case_hashes.h"
@@ -39,6 +40,8 @@ struct ClassItem {
   Dims size;                   // H W, for a volume D H W in LPS, for a clip T H W
   bool colour = false;
   std::shared_ptr<const VideoScan> scan = {};  // for a clip: the scan of its video, which all its clips share
+  // for a clip: the first and the last frame with which it may begin in its video, or in the interval of its label
+  std::int64_t least_first = 0, most_first = 0;
 };
 
 struct ClassDataset {
@@ -84,8 +87,10 @@ std::map<std::string, std::filesystem::path> class_files(const ClassPart& part, 
                                                          std::vector<CaseFailure>& failures);
 
 struct ClassSets {
-  ClassDataset train, val;   // with equal classes
-  bool val_is_test = false;  // true: validation uses the test part, because the data have no other part for it
+  ClassDataset train, val;        // with equal classes
+  bool val_is_test = false;       // true: validation uses the test part, because the data have no other part for it
+  std::vector<Split> folds = {};  // all folds, by the names of the items, where one was named
+  std::string said = {};          // then a sentence on it
 };
 
 struct ClassSetsOptions {
@@ -97,11 +102,13 @@ struct ClassSetsOptions {
   bool validates = true;  // false: no validation, and the data's own validation part is not trained on either
   std::uint64_t seed = 0;
   ClassReading reading = {};
-  std::optional<KeptSplit> kept = {};  // by the names of the items, instead of a share
+  std::string fold = {};             // "0": that fold of the training part validates, whatever part is for validation
+  std::vector<KeptSplit> kept = {};  // by the names of the items, instead of a share; with a fold one for each of them
 };
 
 /// Reads the training and validation sets. Errors: as read_class_part; kInput for a path that is no such data set;
-/// kConfig for fewer than two classes, or a fraction outside [0, 1).
+/// kConfig for fewer than two classes, a fraction outside [0, 1), or a fold that is not there; kUsage for a fold beside
+/// `val`.
 ClassSets read_class_sets(const ClassSetsOptions& options);
 
 std::vector<std::string> names_of(const ClassDataset& set);
@@ -126,6 +133,12 @@ ClassDataset read_unseen_classes(const std::filesystem::path& path, const ClassR
 /// because they look alike: the share is one of videos or images. A video or image is not held out when one of its
 /// classes would be left without another to train on.
 ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t seed);
+
+/// Splits by folds, to which the videos and images of each class are dealt in turn, whatever the seed. Clips of one
+/// video and crops of one image stand in one fold.
+///   kept  of a run that started before: one for each fold, whose items stay where they were; empty: none
+/// Errors: kConfig for a fold that is not there, and for data that are of one video or image.
+ClassSets split_by_fold(ClassDataset dataset, const std::string& fold, const std::vector<KeptSplit>& kept = {});
 
 /// Reads the header of an image or volume. Errors: kInput.
 ClassItem read_class_item(const std::filesystem::path& file, const ClassReading& reading);

@@ -3,6 +3,7 @@
 //   read_class_sets({.data = "cells"}).val.items
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/dataset/class_clips.h"
 #include "pipelines/tasks/crop_name.h"
+#include "pipelines/tasks/group_folds.h"
 
 namespace voxshard {
 namespace {
@@ -65,15 +67,22 @@ std::string group_of(const ClassItem& item) {
   return image ? "cut out of " + *image : video_of(item);
 }
 
-/// Splits as before: items that were for validation stay so, all others train.
-ClassSets split_as_kept(ClassDataset dataset, const KeptSplit& kept) {
+/// Moves the items that `is_val` picks to the validation set.
+ClassSets split_by(ClassDataset dataset, const std::function<bool(const ClassItem&)>& is_val) {
   ClassSets sets;
   sets.val = dataset;
   sets.val.failures.clear();
-  std::erase_if(sets.val.items, [&](const ClassItem& item) { return !kept.val.contains(item.name); });
-  std::erase_if(dataset.items, [&](const ClassItem& item) { return kept.val.contains(item.name); });
+  std::erase_if(sets.val.items, [&](const ClassItem& item) { return !is_val(item); });
+  std::erase_if(dataset.items, is_val);
   sets.train = std::move(dataset);
   return sets;
+}
+
+/// Throws kUsage for a fold beside named validation data.
+void require_one_choice(const ClassSetsOptions& o) {
+  if (o.fold.empty() || o.val.empty()) return;
+  throw Error(ErrorKind::kUsage, "[train] {fold} " + o.fold + " and {val} " + o.val.string() +
+                                     " both say what validates; give one of them");
 }
 
 }  // namespace
@@ -118,12 +127,28 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
       for (const std::int32_t label : labels) --left[static_cast<std::size_t>(label)];
     }
   }
-  ClassSets sets;
-  sets.val = dataset;
-  sets.val.failures.clear();
-  std::erase_if(sets.val.items, [&](const ClassItem& item) { return !held_out.contains(group_of(item)); });
-  std::erase_if(dataset.items, [&](const ClassItem& item) { return held_out.contains(group_of(item)); });
-  sets.train = std::move(dataset);
+  return split_by(std::move(dataset), [&](const ClassItem& item) { return held_out.contains(group_of(item)); });
+}
+
+ClassSets split_by_fold(ClassDataset dataset, const std::string& fold, const std::vector<KeptSplit>& kept) {
+  const std::vector<std::string> names = names_of(dataset);
+  std::vector<std::string> groups;
+  std::vector<std::int32_t> labels;
+  bool clips = false;
+  for (const ClassItem& item : dataset.items) {
+    groups.push_back(group_of(item)), labels.push_back(item.label);
+    clips = clips || item.scan != nullptr;
+  }
+  const std::string items = clips ? "clips" : "items";
+  const Folds folds = kept.empty() ? folds_by_group(groups, labels) : folds_as_kept(names, groups, kept);
+  require_folds(folds, fold, items);
+  const std::int64_t number = number_of_fold(fold, folds.count);
+  std::set<std::string> held_out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (folds.validates(number, i)) held_out.insert(names[i]);
+  ClassSets sets = split_by(std::move(dataset), [&](const ClassItem& item) { return held_out.contains(item.name); });
+  sets.folds = splits_of(folds, names);
+  sets.said = fold_text(folds, fold, groups, items);
   return sets;
 }
 
@@ -156,6 +181,7 @@ void leave_out_empty_classes(ClassSets& sets) {
 }
 
 ClassSets read_class_sets(const ClassSetsOptions& o) {
+  require_one_choice(o);
   const ClassParts parts = find_class_parts(o.data, o.reading.kinds);
   const auto& train = parts.train ? parts.train : parts.whole;
   if (!train && parts.any())
@@ -165,6 +191,11 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
   if (!train) throw_no_set(o.data, o.reading.kinds);
   ClassDataset set = read_class_part(*train, o.reading);
   require_classes(set);
+  if (!o.fold.empty() && o.validates) {
+    ClassSets sets = split_by_fold(std::move(set), o.fold, o.kept);
+    if (parts.val) sets.said += "; " + parts.val->path.string() + " neither trains nor validates";
+    return sets;
+  }
   std::optional<ClassPart> val = parts.val ? parts.val : parts.test;
   if (!o.val.empty()) {
     const ClassParts other = find_class_parts(o.val, o.reading.kinds);
@@ -178,8 +209,8 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
     sets.val = read_class_part(*val, o.reading, &set.classes);
     sets.val_is_test = o.val.empty() && !parts.val;
     leave_out_held_out(set, sets.val);
-  } else if (o.kept) {
-    return split_as_kept(std::move(set), *o.kept);
+  } else if (!o.kept.empty()) {
+    return split_by(std::move(set), [&](const ClassItem& item) { return o.kept.front().val.contains(item.name); });
   } else {
     return split_classes(std::move(set), o.val_fraction, o.seed);
   }

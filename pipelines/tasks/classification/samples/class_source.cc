@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "io/files/file_name.h"
 #include "pipelines/tasks/classification/dataset/class_memory.h"
@@ -25,15 +26,17 @@ const ClassDataset& with_items(const ClassDataset& set) {
 }  // namespace
 
 ClassSource::ClassSource(const ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading,
-                         std::uint64_t seed, const ImageAugmentation& augmentation)
+                         std::uint64_t seed, const ItemChanges& changes)
     : set_(with_items(set)),
       preparation_(preparation),
       reader_(preparation, reading),
       order_(seed, set.items.size()),
       seed_(seed),
-      augmentation_(augmentation) {
-  ensure(preparation.items == ItemKind::kImage || !(augmentation.moves() || augmentation.recolours()),
-         "of the items of classes images alone are changed");
+      changes_(changes) {
+  ensure(preparation.items == ItemKind::kImage || !(changes.images.moves() || changes.images.recolours()),
+         "images alone are mirrored, moved and recoloured");
+  ensure(preparation.items == ItemKind::kClip || !changes.clips.any(),
+         "clips alone begin elsewhere or are mirrored as one");
 }
 
 Shape ClassSource::largest_extents(std::int64_t batch) const {
@@ -51,9 +54,9 @@ Shape ClassSource::largest_extents(std::int64_t batch) const {
 ProcessPlan ClassSource::plan(const Shape& extents, int workers) const {
   const std::int64_t in_flight = std::min<std::int64_t>(extents[0], workers);
   ProcessPlan moving;  // of images that are moved
-  if (augmentation_.moves())
+  if (changes_.images.moves())
     moving = samples_plan({in_flight, extents[1], extents[2]}, preparation_.channels) +
-             ProcessPlan{{MemoryPart::kFeeding, workers * moved_bytes(augmentation_.scale[0])}};
+             ProcessPlan{{MemoryPart::kFeeding, workers * moved_bytes(changes_.images.scale[0])}};
   return held_plan(set_) + samples_plan(extents, preparation_.channels) + moving +
          reading_items_plan(most_points(set_), in_flight, preparation_);
 }
@@ -91,17 +94,37 @@ Shape ClassSource::load(std::span<const Drawn> batch, WorkerPool& pool) {
   return extents_of(items);
 }
 
+/// Reads a clip with the change of that sample. Where none of the frames that it then has decodes, it begins as it does
+/// unchanged: training starts with clips that were decoded once, those between them were not.
+Tensor ClassSource::read_changed(const ClassItem& item, std::int64_t sample) const {
+  const ClipChange change = change_of_clip(item, changes_.clips, {.seed = seed_, .sample = sample});
+  ClassItem shifted = item;
+  shifted.index = change.first;
+  Tensor clip;
+  try {
+    clip = reader_.read(shifted, nullptr);
+  } catch (const Error& e) {
+    if (e.code() != std::string_view("E_CLIP") || change.first == item.index) throw;
+    clip = reader_.read(item, nullptr);
+  }
+  if (change.mirrored) mirror_clip(clip);
+  return clip;
+}
+
 ClassSource::Sample ClassSource::load_one(const Drawn& drawn) const {
   ImageChange change;
   if (drawn.sample)
-    change =
-        draw_image_change(augmentation_, {.seed = seed_,
-                                          .image = drawn.item,
-                                          .epoch = static_cast<std::uint64_t>(*drawn.sample / std::ssize(set_.items))});
-  const bool recolours = drawn.sample && augmentation_.recolours();
-  Tensor values = reader_.read(set_.items[drawn.item], set_.pixels.get(), recolours ? &change.colour : nullptr);
+    change = draw_image_change(changes_.images,
+                               {.seed = seed_,
+                                .image = drawn.item,
+                                .epoch = static_cast<std::uint64_t>(*drawn.sample / std::ssize(set_.items))});
+  const bool recolours = drawn.sample && changes_.images.recolours();
+  const ClassItem& item = set_.items[drawn.item];
+  Tensor values = drawn.sample && changes_.clips.any()
+                      ? read_changed(item, *drawn.sample)
+                      : reader_.read(item, set_.pixels.get(), recolours ? &change.colour : nullptr);
   Sample sample;
-  if (drawn.sample && augmentation_.moves()) {
+  if (drawn.sample && changes_.images.moves()) {
     const Box place = Box::whole(values.shape());
     const SpatialMap map = map_of_part({.extent = {place.extent[0], place.extent[1]}}, change);
     sample.pieces.push_back(moved_piece(values, place, map));

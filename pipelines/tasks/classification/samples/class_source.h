@@ -1,6 +1,6 @@
-// The samples of a training step of a classifier: items, of which images may be changed at random, and their classes. A
-// pure function of the seed and the step, so that a resumed run continues with the same samples; each core fills only
-// its own box.
+// The samples of a training step of a classifier: items, of which images and clips may be changed at random, and their
+// classes. A pure function of the seed and the step, so that a resumed run continues with the same samples; each core
+// fills only its own box.
 //
 //   ClassSource source(set, preparation, reading, 1);
 //   Shape extents = source.load(step, 64, pool);                              // (64, 28, 28)
@@ -16,16 +16,23 @@
 #include "pipelines/tasks/augmentation/image_augmentation.h"
 #include "pipelines/tasks/augmentation/image_pieces.h"
 #include "pipelines/tasks/classification/samples/class_preparation.h"
+#include "pipelines/tasks/classification/samples/clip_augmentation.h"
 #include "pipelines/tasks/epoch_order.h"
 
 namespace voxshard {
 
+/// The random changes of the samples of a training.
+struct ItemChanges {
+  ImageAugmentation images = {};  // where the items are images
+  ClipAugmentation clips = {};    // where they are clips
+};
+
 class ClassSource {
  public:
-  /// Requires items that canvas_of() accepts; images, where `augmentation` changes any. Errors: kNoCase when there is
-  /// none. `set` must outlive the source.
+  /// Requires items that canvas_of() accepts. Errors: kNoCase when there is none. `set` must outlive the source.
+  ///   changes  of the samples of load(); those of other kinds of items are off
   ClassSource(const ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading,
-              std::uint64_t seed, const ImageAugmentation& augmentation = {});
+              std::uint64_t seed, const ItemChanges& changes = {});
 
   /// Returns N and the extents of the largest possible batch.
   Shape largest_extents(std::int64_t batch) const;
@@ -60,13 +67,14 @@ class ClassSource {
   Shape load(std::span<const Drawn> batch, WorkerPool& pool);
   Sample load_one(const Drawn& drawn) const;
   Dims canvas(std::size_t item) const { return canvas_of(set_.items[item], preparation_); }
+  Tensor read_changed(const ClassItem& item, std::int64_t sample) const;
 
   const ClassDataset& set_;
   ClassPreparation preparation_;
   ItemReader reader_;
   EpochOrder order_;
   std::uint64_t seed_;
-  ImageAugmentation augmentation_;
+  ItemChanges changes_;
   std::vector<Sample> samples_;                                              // samples of the step that was loaded last
   std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // range of a step's samples that are read
 };

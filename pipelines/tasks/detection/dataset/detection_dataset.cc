@@ -14,6 +14,7 @@
 #include "libcore/base/plain_text.h"
 #include "libcore/base/rng.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/detection/dataset/image_folds.h"
 #include "pipelines/tasks/detection/dataset/image_places.h"
 #include "pipelines/tasks/detection/dataset/video_dataset.h"
 
@@ -202,6 +203,9 @@ DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fract
 }
 
 DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
+  if (!o.fold.empty() && !o.val.empty())
+    throw Error(ErrorKind::kUsage, "[train] {fold} " + o.fold + " and {val} " + o.val.string() +
+                                       " both say what validates; give one of them");
   const bool folder = is_folder(o.data);
   const auto files = folder ? annotation_files(o.data, o.formats) : std::vector<fs::path>();
   const fs::path own_train = only_file(files, "train"), own_val = only_file(files, "val");
@@ -209,13 +213,18 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
   const fs::path val = o.val.empty() && !own_train.empty() ? own_val : o.val;
   DetectionDataset set = read_annotations(train, DetectionUse::kTraining, o.most_pixels, o.formats);
   if (o.frames) keep_frames(set, *o.frames);
+  if (!o.fold.empty()) {
+    DetectionSets sets = split_by_fold(std::move(set), o.fold, o.kept);
+    if (!val.empty()) sets.said += "; " + val.string() + " neither trains nor validates";
+    return sets;
+  }
   if (!val.empty())
     return without_seen(with_equal_classes(
         {std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels, o.formats)}));
   if (auto sets = split_by_lists(set, o.formats)) return std::move(*sets);
-  if (o.kept)
+  if (!o.kept.empty())
     return split_by(std::move(set),
-                    [&](const auto& image) { return o.kept->val.contains(image.file.filename().string()); });
+                    [&](const auto& image) { return o.kept.front().val.contains(image.file.filename().string()); });
   return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)
                                : split_detection_dataset(std::move(set), o.val_fraction, o.seed);
 }

@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "io/boxes/box_format.h"
 #include "io/boxes/detection_annotations.h"
+#include "io/datasets/dataset.h"
 #include "io/image/image.h"
 #include "io/video/select.h"
 #include "pipelines/engine/requests.h"
@@ -41,7 +43,9 @@ DetectionDataset read_detection_dataset(const std::filesystem::path& path, Detec
 std::filesystem::path unseen_annotations(const std::filesystem::path& path, const BoxFormats& formats = box_formats());
 
 struct DetectionSets {
-  DetectionDataset train, val;  // with equal classes
+  DetectionDataset train, val;    // with equal classes
+  std::vector<Split> folds = {};  // all folds, by the names of the files, where one was named
+  std::string said = {};          // then a sentence on it
 };
 
 struct DetectionSetsOptions {
@@ -51,13 +55,15 @@ struct DetectionSetsOptions {
   std::uint64_t seed = 0;
   std::optional<FrameSelection> frames;    // for `data` whose images are frames of videos
   std::int64_t most_pixels = kMostPixels;  // of an image or frame; larger ones are left out with E_SIZE
-  std::optional<KeptSplit> kept = {};      // by the names of the files, instead of a share of `data`
+  std::string fold = {};                   // "0": that fold of the training images validates, whatever else would
+  std::vector<KeptSplit> kept = {};        // by the names of the files, instead of a share of `data`; one for each fold
   BoxFormats formats = box_formats();
 };
 
 /// Reads the training and validation sets. A training image that is also a validation image is left out with
 /// E_DUPLICATE, as is an image that two entries name. Errors: as read_detection_dataset; kNoCase when no image is left
-/// to train; kConfig when the two sets have different classes, or for a fraction outside [0, 1).
+/// to train; kConfig when the two sets have different classes, for a fraction outside [0, 1), or a fold that is not
+/// there; kUsage for a fold beside `val`.
 DetectionSets read_detection_sets(const DetectionSetsOptions& options);
 
 /// Moves a share of the images to validation, at least one when the fraction is above 0 and there are two; the rest

@@ -101,7 +101,7 @@ struct NoiseScene : ClassScene {
             {.classes = set.classes, .channels = 3, .mean = {0, 0, 0}, .deviation = {1, 1, 1}},
             {},
             seed,
-            augmentation};
+            {.images = augmentation}};
   }
   Tensor image_of(ClassSource source, std::int64_t step = 0, int workers = 1) const {
     WorkerPool pool(workers);

@@ -110,7 +110,7 @@ TEST(TrainClips, SettingsOfClipsAreRefusedWithImagesAndThoseOfVolumesWithClips) 
   scene.dark_and_bright("data", 3);
   TrainOptions images = scene.toy_clips("run");
   images.spec = usual_spec(test::toy_classifier(2));
-  expect_error(ErrorKind::kUsage, "{clip-length} and {stride} are of clips",
+  expect_error(ErrorKind::kUsage, "{clip-length}, {stride}, {clip-shift} and {clip-mirror} are of clips",
                [&] { run_train(images, scene.progress); });
   std::filesystem::remove_all(scene.data());
   scene.dark_and_bright_videos("data", 2, 8);

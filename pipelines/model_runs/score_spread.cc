@@ -1,4 +1,4 @@
-#include "pipelines/commands/score_spread.h"
+#include "pipelines/model_runs/score_spread.h"
 
 #include <algorithm>
 #include <cmath>

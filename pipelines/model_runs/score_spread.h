@@ -1,5 +1,6 @@
 // The scores of several evaluations or runs beside one another, with mean and spread: by class and over the classes,
-// for people, as JSON and as CSV. `evaluate` fills it from its reports, `report` from the validations of runs.
+// for people, as JSON and as CSV. `evaluate` fills it from its reports, `report` and its page from the validations of
+// runs.
 //
 //   const ScoreSpread spread({"seed_0", "seed_1"}, {scores_of_one, scores_of_other});
 //   text += spread.to_text();        // class  metric  n  mean  deviation  least  largest  seed_0  seed_1
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "libcore/metrics/spread.h"
-#include "pipelines/engine/requests.h"
+#include "pipelines/model_runs/class_score.h"
 
 namespace voxshard {
 
@@ -19,12 +20,21 @@ inline constexpr const char* kSpreadCsvHead = "class,metric,n,mean,deviation,lea
 
 class ScoreSpread {
  public:
+  struct Row {
+    std::string scored, metric;
+    int digits = 3;
+    std::vector<double> values;  // by input; NaN: it has no such score
+    Spread spread() const { return spread_of(values); }
+  };
+
   /// Joins scores by class and metric, in the order in which they first occur; where one has no such score it is NaN.
   ///   names   of the inputs
   ///   scores  of each input
   ScoreSpread(std::vector<std::string> names, const std::vector<std::vector<ClassScore>>& scores);
 
   bool empty() const { return rows_.empty(); }
+  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<Row>& rows() const { return rows_; }
   std::string to_text() const;
   /// [{"class", "metric", "n", "mean", "deviation", "least", "largest", "values"}]; the class of scores over all
   /// classes is null, as a number that does not exist; an infinite one is "inf".
@@ -32,13 +42,6 @@ class ScoreSpread {
   std::string to_csv() const;
 
  private:
-  struct Row {
-    std::string scored, metric;
-    int digits = 3;
-    std::vector<double> values;  // by input
-    Spread spread() const { return spread_of(values); }
-  };
-
   std::vector<std::string> names_;
   std::vector<Row> rows_;
 };

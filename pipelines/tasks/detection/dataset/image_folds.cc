@@ -1,0 +1,38 @@
+#include "pipelines/tasks/detection/dataset/image_folds.h"
+
+#include "io/image/image_reader.h"
+#include "pipelines/tasks/crop_name.h"
+#include "pipelines/tasks/group_folds.h"
+
+namespace voxshard {
+namespace {
+
+/// Returns the video of a frame, the image of a crop, else the image itself.
+std::string source_of(const DetectionImage& image) {
+  const ImageAddress address = image_address(image.file);
+  if (address.frame) return address.file.lexically_normal().generic_string();
+  const auto whole = image_of_crop(image.file);
+  return whole ? "cut out of " + *whole : image.file.lexically_normal().generic_string();
+}
+
+}  // namespace
+
+DetectionSets split_by_fold(DetectionDataset dataset, const std::string& fold, const std::vector<KeptSplit>& kept) {
+  std::vector<std::string> names, sources;
+  for (const DetectionImage& image : dataset.images)
+    names.push_back(image.file.filename().string()), sources.push_back(source_of(image));
+  const Folds folds = kept.empty() ? folds_by_group(sources) : folds_as_kept(names, sources, kept);
+  require_folds(folds, fold, "pictures");
+  const std::int64_t number = number_of_fold(fold, folds.count);
+  DetectionSets sets;
+  sets.folds = splits_of(folds, names), sets.said = fold_text(folds, fold, sources, "pictures");
+  sets.val = {.source = dataset.source, .classes = dataset.classes, .images = {}, .notes = {}};
+  std::vector<DetectionImage> train;
+  for (std::size_t i = 0; i < dataset.images.size(); ++i)
+    (folds.validates(number, i) ? sets.val.images : train).push_back(std::move(dataset.images[i]));
+  dataset.images = std::move(train);
+  sets.train = std::move(dataset);
+  return sets;
+}
+
+}  // namespace voxshard

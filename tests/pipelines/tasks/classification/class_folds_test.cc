@@ -1,0 +1,77 @@
+// Folds of images and clips with a class each.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "io/datasets/dataset.h"
+#include "tests/pipelines/tasks/classification/clip_scene.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ClassFolds, ClipsOfAVideoStandOnOneSideAndEachIsHeldOutOnce) {
+  const ClipScene scene("class_folds_clips");
+  scene.dark_and_bright_videos("data", 3, 8);
+  std::multiset<std::string> held;
+  for (const char* fold : {"0", "1", "2", "3", "4"}) {
+    const ClassSets sets = read_class_sets(
+        {.data = scene.data(), .seed = 7, .reading = {.items = ItemKind::kClip, .clip_length = 4}, .fold = fold});
+    std::set<std::string> trained;
+    for (const ClassItem& item : sets.train.items) trained.insert(video_of(item));
+    for (const ClassItem& item : sets.val.items) {
+      EXPECT_FALSE(trained.contains(video_of(item))) << item.name;
+      held.insert(item.name);
+    }
+    EXPECT_THAT(sets.train.counts(), testing::Each(testing::Gt(0)));
+    EXPECT_THAT(sets.said, HasSubstr("of 12 clips validate, those of each of the 6 groups in one fold"));
+  }
+  EXPECT_EQ(held.size(), 12u);
+  EXPECT_EQ(std::set<std::string>(held.begin(), held.end()).size(), 12u);
+}
+
+TEST(ClassFolds, TheSeedHasNoPartInThem) {
+  const ClassScene scene("class_folds_seed");
+  scene.dark_and_bright("data", 6);
+  const auto held_out = [&](std::uint64_t seed) {
+    return ClassScene::names(read_class_sets({.data = scene.data(), .seed = seed, .fold = "3"}).val);
+  };
+  EXPECT_EQ(held_out(1), held_out(2));
+}
+
+TEST(ClassFolds, AreOfTheTrainingPartAndLeaveNoOtherChoice) {
+  const ClassScene scene("class_folds_parts");
+  scene.dark_and_bright("data/train", 5);
+  scene.dark_and_bright("data/val", 2);
+  const ClassSets sets = read_class_sets({.data = scene.data(), .fold = "0"});
+  EXPECT_EQ(sets.train.items.size(), 8u);
+  EXPECT_EQ(sets.val.items.size(), 2u);
+  EXPECT_THAT(sets.said, HasSubstr("val neither trains nor validates"));
+  expect_error(ErrorKind::kUsage, "both say what validates",
+               [&] { read_class_sets({.data = scene.data(), .val = scene.data() / "val", .fold = "0"}); });
+  expect_error(ErrorKind::kConfig, "expected 0 to 4 or all",
+               [&] { read_class_sets({.data = scene.data(), .fold = "five"}); });
+}
+
+TEST(ClassFolds, EachFoldPredictsWhatItHeldOut) {
+  ClassScene scene("class_folds_train");
+  scene.dark_and_bright("data", 3);
+  std::set<std::string> held;
+  for (const char* fold : {"0", "1", "2", "3", "4"}) {
+    TrainOptions o = scene.toy(std::string("run") + fold);
+    o.steps = 2, o.held_out = HeldOutMode::kOn, o.task.of<ClassTaskOptions>().fold = fold;
+    const TrainReport report = run_train(o, scene.progress);
+    ASSERT_TRUE(report.held_out.has_value());
+    EXPECT_EQ(report.held_out->problem, "");
+    EXPECT_EQ(report.held_out->predicted, report.validation_cases);
+    const auto splits = read_splits(o.run / "splits_final.json");
+    ASSERT_EQ(splits.size(), 5u);
+    for (const std::string& name : splits.at(static_cast<std::size_t>(fold[0] - '0')).val)
+      EXPECT_TRUE(held.insert(name).second) << name;
+  }
+  EXPECT_EQ(held.size(), 6u);
+}
+
+}  // namespace
+}  // namespace voxshard
