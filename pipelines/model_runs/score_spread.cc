@@ -7,6 +7,7 @@
 #include "io/files/csv.h"
 #include "io/files/file_name.h"
 #include "libcore/base/text.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 namespace {
