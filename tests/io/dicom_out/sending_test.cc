@@ -93,7 +93,8 @@ TEST(PatientIdentityTest, AnObjectIsOfItsPatientStudyAndFrameAlone) {
   const std::vector<ClassNumbers> numbers{{}, {.volume_ml = 1}, {}, {}, {}};
   write_segmentation(scene.file("a.seg.dcm"), scene.labels(), SegmentTerms::builtin());
   write_structure_set(scene.file("a.rtstruct.dcm"), scene.labels(), SegmentTerms::builtin());
-  write_measurement_report(scene.file("a.sr.dcm"), scene.labels(), SegmentTerms::builtin(), numbers);
+  write_measurement_report(scene.file("a.sr.dcm"), scene.labels(), SegmentTerms::builtin(),
+                           {.numbers = numbers, .parts = {whole_segmentation(numbers.size())}});
   for (const char* name : {"a.seg.dcm", "a.rtstruct.dcm", "a.sr.dcm"}) {
     EXPECT_TRUE(is_of(scene.file(name), whose)) << name;
     PatientIdentity other = whose;
