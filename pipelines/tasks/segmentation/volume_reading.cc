@@ -124,4 +124,11 @@ VolumeFormats formats_within(const VolumeFormats& formats, VolumeLimits limits, 
   return formats_within(formats, limits);
 }
 
+std::string naming_of(const PredictOptions& options, const VolumeReading& reading) {
+  const std::string names = reading.keep_names ? "names of folders" : reading.id_salt.empty() ? "" : "salted";
+  return names + (options.recursive ? ", in folders" : "") +
+         (reading.largest == "none" ? "" : ", largest parts of " + reading.largest) +
+         (reading.probabilities ? ", probabilities" : "");
+}
+
 }  // namespace voxshard

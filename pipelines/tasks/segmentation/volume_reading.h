@@ -43,4 +43,8 @@ std::vector<Setting> prediction_settings(VolumeReading& reading);
 /// Returns the formats within these limits and that memory, which may be 0: no limit.
 VolumeFormats formats_within(const VolumeFormats& formats, VolumeLimits limits, std::int64_t memory_bytes);
 
+/// Returns what names label maps beside their files, and what was done to them, for prediction_hash(); results of other
+/// settings are not mixed with these.
+std::string naming_of(const PredictOptions& options, const VolumeReading& reading);
+
 }  // namespace voxshard

@@ -12,13 +12,6 @@ std::vector<std::string> hashes_of(const VolumeFiles& files) {
   return hashes;
 }
 
-std::string naming_of(const PredictOptions& options, const VolumeReading& reading) {
-  const std::string names = reading.keep_names ? "names of folders" : reading.id_salt.empty() ? "" : "salted";
-  return names + (options.recursive ? ", in folders" : "") +
-         (reading.largest == "none" ? "" : ", largest parts of " + reading.largest) +
-         (reading.probabilities ? ", probabilities" : "");
-}
-
 std::string made_hash(const PredictionBatch& batch, const Case& item, const PredictionTurn& turn,
                       const std::vector<std::string>& hashes) {
   std::string text = VOXSHARD_VERSION;

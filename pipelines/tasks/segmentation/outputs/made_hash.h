@@ -8,16 +8,11 @@
 
 #include "io/datasets/dataset.h"
 #include "pipelines/engine/prediction.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
 
 namespace voxshard {
 
 /// Returns the hashes of files, in their order. Errors: kInput.
 std::vector<std::string> hashes_of(const VolumeFiles& files);
-
-/// Returns what names label maps beside their files, and what was done to them, for prediction_hash(); results of other
-/// settings are not mixed with these.
-std::string naming_of(const PredictOptions& options, const VolumeReading& reading);
 
 /// Returns a hash of the case's files, whether they were resampled, the program version and the partition that its
 /// size has under each model. Errors: kInput.
