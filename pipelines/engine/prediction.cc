@@ -125,7 +125,7 @@ class PredictionLoop {
     try {
       do {
         for (std::size_t t = 0; t < turns_.size(); ++t) b_.comes_to(turns_, t), take(turns_[t]);
-        b_.end_ahead();
+        b_.end_turns();
       } while (!b_.report.interrupted && take_more());
     } catch (...) {
       task_.abandon();

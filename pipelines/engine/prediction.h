@@ -122,9 +122,10 @@ class PredictionBatch {
   void comes_to(const std::vector<PredictionTurn>& turns, std::size_t at) {
     turn_ = &turns[at], next_ = at + 1 < turns.size() ? &turns[at + 1] : nullptr, taken_ = {};
   }
-  /// Drops what was read ahead, and records what was held with it.
-  void end_ahead() {
+  /// Drops what was read ahead as the turns end, and records what was held with it.
+  void end_turns() {
     ahead.drop();
+    turn_ = next_ = nullptr, taken_ = {};
     report.memory.plan = widest(report.memory.plan, ahead.widest());
   }
   PredictionWords words_;

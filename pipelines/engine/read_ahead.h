@@ -58,7 +58,7 @@ class ReadAhead {
 
   /// Returns the plans that were held at once at the peak; nothing where no input was read ahead.
   ProcessPlan widest() const;
-  /// What take() found: inputs that were read ahead, and those that did not fit beside the one before.
+  /// Inputs that were read ahead, and those that did not fit beside the one before.
   std::size_t inputs() const { return inputs_; }
   std::size_t over_budget() const { return over_; }
 

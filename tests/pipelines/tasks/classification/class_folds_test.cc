@@ -5,6 +5,7 @@
 
 #include "io/datasets/dataset.h"
 #include "pipelines/commands/run_evaluate.h"
+#include "pipelines/training/data_changes.h"
 #include "tests/pipelines/tasks/classification/clip_scene.h"
 
 namespace voxshard {
@@ -71,7 +72,7 @@ TEST(ClassFolds, EachFoldPredictsWhatItHeldOut) {
       evaluate.predictions = report.held_out->output;
     else
       evaluate.further.push_back(report.held_out->output);
-    const auto splits = read_splits(o.run / "splits_final.json");
+    const auto splits = splits_of_run(o.run);
     ASSERT_EQ(splits.size(), 5u);
     for (const std::string& name : splits.at(static_cast<std::size_t>(fold[0] - '0')).val)
       EXPECT_TRUE(held.insert(name).second) << name;
