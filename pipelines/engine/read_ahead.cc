@@ -81,7 +81,7 @@ void ReadAhead::leave_room(const ProcessPlan& most, std::size_t now) {
     const std::lock_guard lock(mutex_);
     beside_ = voxshard::widest(beside_, most);  // until it is admitted, it is held against that
     if (fit(most, need_)) return;
-    over_ += need_.total() > 0;
+    over_ += need_.total() > 0 || state_ == State::kOver;
   }
   drop();
 }
