@@ -33,6 +33,13 @@ struct CaseInTurn {
   const Case* next = nullptr;              // the case of the next turn, where it may be read ahead
 };
 
+/// What is read ahead of a case, with the hashes that its files had before.
+struct CaseAhead {
+  PreparedChannels prepared;
+  std::vector<std::string> hashes;
+  bool like_mask = false;
+};
+
 class CasePredictor {
  public:
   /// `keeps_probabilities`: predicted() gives them. Errors: kCheckpoint.
@@ -61,12 +68,6 @@ class CasePredictor {
   PredictionTimes times;
 
  private:
-  /// What is read ahead of a case, with the hashes that its files had before.
-  struct CaseAhead {
-    PreparedChannels prepared;
-    std::vector<std::string> hashes;
-    bool like_mask = false;
-  };
   ProcessPlan plan_of(const Case& item, bool says) const;
   ProcessPlan plan_ahead(const Case& item) const;
   void read_next(const CaseInTurn& turn);
