@@ -10,6 +10,7 @@
 #include <random>
 
 #include "io/dicom/dicom_file.h"
+#include "io/dicom/dicom_library.h"
 #include "io/dicom/dicom_values.h"
 #include "io/dicom/structures.h"
 #include "io/files/content_hash.h"
@@ -267,7 +268,7 @@ DicomHeader read_dicom_header(const fs::path& path) {
   h.is_signed = v.small_number(DCM_PixelRepresentation) == 1;
   h.padding = read_padding(v, h.is_signed);
   const DcmXfer syntax(open.file->getDataset()->getOriginalXfer());
-  h.compressed = syntax.isEncapsulated() || syntax.getStreamCompression() != ESC_none;
+  h.compressed = is_encapsulated(syntax) || syntax.getStreamCompression() != ESC_none;
   std::error_code error;
   h.file_bytes = static_cast<std::int64_t>(fs::file_size(path, error));
   h.frames = read_frames(v, h);

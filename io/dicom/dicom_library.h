@@ -11,4 +11,14 @@ struct DicomLibrary {
   DicomLibrary();
 };
 
+/// Returns true where the pixels of a transfer syntax, a DcmXfer, are in fragments. Its own word for it was renamed in
+/// DCMTK 3.6.8.
+template <typename Syntax>
+bool is_encapsulated(const Syntax& syntax) {
+  if constexpr (requires { syntax.usesEncapsulatedFormat(); })
+    return syntax.usesEncapsulatedFormat();
+  else
+    return syntax.isEncapsulated();
+}
+
 }  // namespace voxshard

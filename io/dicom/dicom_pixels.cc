@@ -13,6 +13,7 @@
 
 #include "io/dicom/dicom_codec.h"
 #include "io/dicom/dicom_file.h"
+#include "io/dicom/dicom_library.h"
 #include "io/files/file_error.h"
 #include "libcore/base/error.h"
 
@@ -101,7 +102,7 @@ std::vector<char> read_stored_pixels(const fs::path& path, const StoredShape& sh
   E_TransferSyntax syntax = EXS_Unknown;
   const DcmRepresentationParameter* parameter = nullptr;
   pixels->getOriginalRepresentationKey(syntax, parameter);
-  if (!DcmXfer(syntax).isEncapsulated()) return native_pixels(path, *pixels, expected);
+  if (!is_encapsulated(DcmXfer(syntax))) return native_pixels(path, *pixels, expected);
   DcmPixelSequence* sequence = nullptr;
   if (pixels->getEncapsulatedRepresentation(syntax, parameter, sequence).bad() || sequence == nullptr)
     throw damaged(path, "has no pixels that can be decoded");
