@@ -3,7 +3,6 @@
 #include <dcmtk/config/osconfig.h>  // before all other headers of DCMTK
 
 #include <dcmtk/dcmdata/dctk.h>
-#include <dcmtk/dcmsr/cmr/cid5000.h>
 #include <dcmtk/dcmsr/cmr/tid1500.h>
 #include <dcmtk/dcmsr/dsrdoc.h>
 
@@ -73,7 +72,7 @@ class ReportMaker {
     require_good(
         report_.createNewMeasurementReport(CMR_CID7021::ImagingMeasurementReport, CMR_CID100::ImagingProcedure),
         "a report that DCMTK makes");
-    require_good(report_.setLanguage(CMR_CID5000::English), "the language of a report");
+    require_good(report_.setLanguage(DSRCodedEntryValue("eng", "RFC5646", "English")), "the language of a report");
     const std::string device = derived_uid(std::string(kMaker) + " " + VOXSHARD_VERSION);
     require_good(report_.getObservationContext().addDeviceObserver(device.c_str(), "voxshard, not for diagnostic use",
                                                                    kMaker, kMaker, VOXSHARD_VERSION),

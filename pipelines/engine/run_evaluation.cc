@@ -163,9 +163,7 @@ class EvaluationLoop {
       lock.unlock();
       if (take_found) take_found(core, found);
     };
-    const CoreWork own = work();  // named: GCC 13 takes what a call returns for a part of its temporaries
-    const CoreRun run = {.extents = extents, .note = step, .take = take};
-    const CoreSet& cores = run_cores(*session_, own, run);
+    const CoreSet& cores = run_cores(*session_, work(), {.extents = extents, .note = step, .take = take});
     if (program.replicated(id)) copy(cores.replicated(id), sums.view());
     EvaluatedBatch batch{.losses = losses(sums.view()), .own = task_.score(cases, sums.view())};
     for (const std::size_t i : cases) batch.cases.push_back(cases_[i]);
