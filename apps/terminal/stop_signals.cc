@@ -59,10 +59,12 @@ void on_stop_signal(int signal) {
 }
 
 std::string document(int signal) {
-  return "{\n  \"error\": {\n    \"kind\": \"interrupted\",\n    \"code\": \"E_STOPPED\",\n    \"message\": "
-         "\"interrupted\",\n"
-         "    \"exit_code\": " +
-         std::to_string(interrupted_exit_code(signal)) + "\n  }\n}\n";
+  std::string text =
+      "{\n  \"error\": {\n    \"kind\": \"interrupted\",\n    \"code\": \"E_STOPPED\",\n    \"message\": "
+      "\"interrupted\",\n    \"exit_code\": ";
+  text += std::to_string(interrupted_exit_code(signal));
+  text += "\n  }\n}\n";
+  return text;
 }
 
 }  // namespace
