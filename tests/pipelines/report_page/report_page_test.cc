@@ -86,7 +86,7 @@ TEST(ReportPage, EveryNumberIsThatOfTheFilesOfATraining) {
     EXPECT_EQ(rows[at][2].empty(), false);
     for (std::size_t c = 0; c < classes.size(); ++c, ++at) {
       if (!keeps_cases) continue;
-      EXPECT_EQ(rows[at][2], validation.at("cases").at(0).at("case"));
+      EXPECT_EQ(rows[at][2], validation.at("cases").at(0).at("case").get<std::string>());
       EXPECT_EQ(json(rows[at][4] == "nan" ? json() : json(std::stod(rows[at][4]))),
                 validation.at("cases").at(0).at("by_class").at(c));
     }
