@@ -62,7 +62,7 @@ int main(int count, char** values) {
       continue;
     }
     if (name == "--avx2") {
-      hwy::SetSupportedTargetsForTest(HWY_AVX2 | HWY_SCALAR);
+      hwy::SetSupportedTargetsForTest(HWY_AVX2 | HWY_STATIC_TARGET);
       hwy::GetChosenTarget().Update(hwy::SupportedTargets());
       continue;
     }

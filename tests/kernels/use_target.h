@@ -7,11 +7,14 @@
 
 namespace voxshard::test {
 
+/// The set that every processor of the build has: SCALAR, or SSE2 in Highway 1.0.4 and later.
+inline constexpr std::int64_t kPlainTarget = HWY_STATIC_TARGET;
+
 /// Uses one Highway instruction set during its lifetime. Sets that VOXSHARD_ISA forbids, or the processor lacks, are
 /// left out: then the next of `targets` is used.
 class UseTarget {
  public:
-  explicit UseTarget(std::int64_t targets) { use(targets & (vector_targets() | HWY_SCALAR)); }
+  explicit UseTarget(std::int64_t targets) { use(targets & (vector_targets() | kPlainTarget)); }
   ~UseTarget() { use(vector_targets()); }
   UseTarget(const UseTarget&) = delete;
   UseTarget& operator=(const UseTarget&) = delete;

@@ -84,9 +84,10 @@ TEST(WinogradBits, Avx2AndAvx512GiveTheSameAndPlainCodeIsClose) {
           EXPECT_EQ(winograd::instruction_set(), name);
           return all_results(c, o, tile, type);
         };
-        const Results narrow = with(HWY_AVX2 | HWY_SCALAR, "AVX2"), plain = with(HWY_SCALAR, "SCALAR");
+        const Results narrow = with(HWY_AVX2 | kPlainTarget, "AVX2"),
+                      plain = with(kPlainTarget, hwy::TargetName(kPlainTarget));
         if (wide) {
-          const Results wide_results = with(HWY_AVX3 | HWY_AVX2 | HWY_SCALAR, "AVX3");
+          const Results wide_results = with(HWY_AVX3 | HWY_AVX2 | kPlainTarget, "AVX3");
           expect_same_bits(narrow.y.view, wide_results.y.view, c.name + " forward");
           expect_same_bits(narrow.d_x.view, wide_results.d_x.view, c.name + " input gradient");
           expect_same_bits(narrow.d_w.view, wide_results.d_w.view, c.name + " weight gradient");
