@@ -4,8 +4,7 @@
 #include <set>
 
 #include "io/datasets/dataset.h"
-#include "pipelines/commands/run_evaluate.h"
-#include "pipelines/training/data_changes.h"
+#include "tests/pipelines/fold_law.h"
 #include "tests/pipelines/tasks/classification/clip_scene.h"
 
 namespace voxshard {
@@ -59,32 +58,13 @@ TEST(ClassFolds, AreOfTheTrainingPartAndLeaveNoOtherChoice) {
 TEST(ClassFolds, EachFoldPredictsWhatItHeldOut) {
   ClassScene scene("class_folds_train");
   scene.dark_and_bright("data", 3);
-  std::set<std::string> held;
-  EvaluateOptions evaluate{.references = scene.data()};
-  for (const char* fold : {"0", "1", "2", "3", "4"}) {
-    TrainOptions o = scene.toy(std::string("run") + fold);
-    o.steps = 2, o.held_out = HeldOutMode::kOn, o.task.of<ClassTaskOptions>().fold = fold;
-    const TrainReport report = run_train(o, scene.progress);
-    ASSERT_TRUE(report.held_out.has_value());
-    EXPECT_EQ(report.held_out->problem, "");
-    EXPECT_EQ(report.held_out->predicted, report.validation_cases);
-    if (evaluate.predictions.empty())
-      evaluate.predictions = report.held_out->output;
-    else
-      evaluate.further.push_back(report.held_out->output);
-    const auto splits = splits_of_run(o.run);
-    ASSERT_EQ(splits.size(), 5u);
-    for (const std::string& name : splits.at(static_cast<std::size_t>(fold[0] - '0')).val)
-      EXPECT_TRUE(held.insert(name).second) << name;
-  }
-  EXPECT_EQ(held.size(), 6u);
-  const TaskReport scores = run_evaluate(evaluate, scene.progress);
-  EXPECT_FALSE(scores.partial) << scores.text;
-  EXPECT_TRUE(scores.json.contains("together")) << "the folds share no case";
-  for (const auto& row : scores.json.at("spread"))
-    if (row.at("class").is_null() && row.at("metric") == "accuracy") {
-      EXPECT_EQ(row.at("n"), 5);
-    }
+  const auto options = [&](const std::string& fold) {
+    TrainOptions o = scene.toy("run" + fold);
+    o.steps = 2, o.task.of<ClassTaskOptions>().fold = fold;
+    return o;
+  };
+  expect_each_fold_predicts_its_own({.options = options, .references = scene.data(), .items = 6, .metric = "accuracy"},
+                                    scene.progress);
 }
 
 }  // namespace

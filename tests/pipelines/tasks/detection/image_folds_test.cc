@@ -7,8 +7,7 @@
 #include <set>
 
 #include "io/image/image_reader.h"
-#include "pipelines/commands/run_evaluate.h"
-#include "pipelines/training/data_changes.h"
+#include "tests/pipelines/fold_law.h"
 #include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
@@ -64,32 +63,13 @@ TEST(ImageFolds, ANamedFoldLeavesNoOtherChoiceOfWhatValidates) {
 
 TEST(ImageFolds, EachFoldPredictsWhatItHeldOut) {
   ImagesScene scene("image_folds_train");
-  std::set<std::string> held;
-  EvaluateOptions evaluate{.references = scene.annotations()};
-  for (const char* fold : {"0", "1", "2", "3", "4"}) {
-    TrainOptions o = scene.options(std::string("run") + fold);
-    o.steps = 1, o.held_out = HeldOutMode::kOn, detection_options(o).held_out.fold = fold;
-    const TrainReport report = run_train(o, scene.progress);
-    ASSERT_TRUE(report.held_out.has_value());
-    EXPECT_EQ(report.held_out->problem, "");
-    EXPECT_EQ(report.held_out->predicted, report.validation_cases);
-    if (evaluate.predictions.empty())
-      evaluate.predictions = report.held_out->output;
-    else
-      evaluate.further.push_back(report.held_out->output);
-    const auto splits = splits_of_run(o.run);
-    ASSERT_EQ(splits.size(), 5u);
-    for (const std::string& name : splits.at(static_cast<std::size_t>(fold[0] - '0')).val)
-      EXPECT_TRUE(held.insert(name).second) << name;
-  }
-  EXPECT_EQ(held.size(), 7u);
-  const TaskReport scores = run_evaluate(evaluate, scene.progress);
-  EXPECT_FALSE(scores.partial) << scores.text;
-  EXPECT_TRUE(scores.json.contains("together")) << "the folds share no case";
-  for (const auto& row : scores.json.at("spread"))
-    if (row.at("class").is_null() && row.at("metric") == "AP") {
-      EXPECT_EQ(row.at("n"), 5);
-    }
+  const auto options = [&](const std::string& fold) {
+    TrainOptions o = scene.options("run" + fold);
+    o.steps = 1, detection_options(o).held_out.fold = fold;
+    return o;
+  };
+  expect_each_fold_predicts_its_own({.options = options, .references = scene.annotations(), .items = 7, .metric = "AP"},
+                                    scene.progress);
 }
 
 }  // namespace
