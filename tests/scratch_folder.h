@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -42,6 +43,26 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// TMPDIR is an empty folder of its own during the lifetime.
+class ScratchTmpdir {
+ public:
+  ScratchTmpdir() {
+    if (const char* before = ::getenv(kName)) before_ = before;
+    ::setenv(kName, room_.path().c_str(), 1);
+  }
+  ~ScratchTmpdir() { before_ ? ::setenv(kName, before_->c_str(), 1) : ::unsetenv(kName); }
+  ScratchTmpdir(const ScratchTmpdir&) = delete;
+  ScratchTmpdir& operator=(const ScratchTmpdir&) = delete;
+
+  const std::filesystem::path& path() const { return room_.path(); }
+  std::size_t files() const { return room_.files(); }
+
+ private:
+  static constexpr const char* kName = "TMPDIR";
+  std::optional<std::string> before_;
+  ScratchFolder room_{"tmpdir"};
 };
 
 /// Returns the contents of a file; empty when there is none.

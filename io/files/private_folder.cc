@@ -1,5 +1,5 @@
-// Folders are two levels deep (NAME, NUMBER/NUMBER), so that a signal handler can remove them without memory of its
-// own.
+// A signal handler removes folders without memory of its own: level by level, on its stack. Files of archives lie one
+// folder deep (NUMBER/NUMBER), predictions of a golden case two (avx2/predictions/NAME).
 #include "io/files/private_folder.h"
 
 #include <fcntl.h>
@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrivatePrefix = "voxshard-private-";
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr int kMostDepth = 6;  // of folders below a private one; each takes some 4 KiB of stack and a descriptor
 
 /// A name that the signal handler may read at any time; it is never freed.
 struct FolderSlot {
@@ -67,12 +68,15 @@ struct FolderEntry {
   char name[1];
 };
 
-/// Removes the contents of an open folder, with system calls alone.
-void empty_folder(int folder, int deepest) noexcept {
+/// Removes the contents of an open folder, with system calls alone. Returns whether anything was removed.
+///   deepest  levels of folders below it that are emptied; what lies deeper stays
+bool empty_folder(int folder, int deepest) noexcept {
   alignas(FolderEntry) std::array<char, 4096> buffer{};
-  // Entries may be passed over while others are removed: it is read until nothing is left, within bounds.
+  bool removed_any = false;
+  // Entries may be passed over while others are removed, and a thread may add some: it is read until nothing is left or
+  // nothing more can be removed, within bounds.
   for (int pass = 0; pass < 64; ++pass) {
-    bool any = false;
+    bool removed = false;
     ::lseek(folder, 0, SEEK_SET);
     for (long got; (got = ::syscall(SYS_getdents64, folder, buffer.data(), buffer.size())) > 0;)
       for (long at = 0; at < got;) {
@@ -80,22 +84,25 @@ void empty_folder(int folder, int deepest) noexcept {
         const char* name = entry->name;
         at += entry->length;
         if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
-        any = true;
-        if (::unlinkat(folder, name, 0) == 0 || deepest == 0) continue;
+        const bool gone = ::unlinkat(folder, name, 0) == 0;
+        removed = removed || gone;
+        if (gone || deepest == 0) continue;
         const int inner = ::openat(folder, name, kFolderFlags);
         if (inner < 0) continue;
-        empty_folder(inner, deepest - 1);
+        removed = empty_folder(inner, deepest - 1) || removed;
         ::close(inner);
-        ::unlinkat(folder, name, AT_REMOVEDIR);
+        removed = ::unlinkat(folder, name, AT_REMOVEDIR) == 0 || removed;
       }
-    if (!any) return;
+    if (!removed) break;
+    removed_any = true;
   }
+  return removed_any;
 }
 
 void remove_folder(const char* path) noexcept {
   const int folder = ::open(path, kFolderFlags);
   if (folder < 0) return;
-  empty_folder(folder, 1);
+  empty_folder(folder, kMostDepth);
   ::close(folder);
   ::rmdir(path);
 }

@@ -22,7 +22,7 @@ class PrivateFolder {
   ///   stands_for  the path that its files have in messages
   /// Errors: kOutput with the reason.
   explicit PrivateFolder(std::filesystem::path stands_for);
-  /// Removes the folder with all that is in it, but not in a child process.
+  /// Removes the folder with all that is in it, up to six folders deep, but not in a child process.
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;

@@ -72,6 +72,15 @@ TEST_F(AttestCli, ExitCodesTellWhatIsMissingThereAndDifferent) {
   expect_refusal("attest " + (scene_ / "nowhere"), 3, "input", "");
 }
 
+TEST_F(AttestCli, LeavesNothingInTmpdir) {
+  fs::create_directory(scene_ / "tmp");
+  for (const auto& [options, exit_code] : {std::pair("--make", 0), std::pair("", 0), std::pair("--make", 6)}) {
+    const CommandResult r = run_voxshard("attest " + model() + " " + options, "", "TMPDIR=" + (scene_ / "tmp"));
+    EXPECT_EQ(r.exit_code, exit_code) << r.err;
+    EXPECT_TRUE(fs::is_empty(scene_ / "tmp")) << r.command;
+  }
+}
+
 TEST_F(AttestCli, ARunWithAGoldenCaseIsStillARun) {
   attest("--make", 0);
   EXPECT_EQ(run_voxshard("status " + model()).exit_code, 0);

@@ -20,10 +20,6 @@ namespace fs = std::filesystem;
 /// TMPDIR is an empty folder while a test runs.
 class PrivateFolderTest : public testing::Test {
  protected:
-  PrivateFolderTest() : before_(::getenv("TMPDIR") == nullptr ? "" : ::getenv("TMPDIR")), room_("tmpdir") {
-    ::setenv("TMPDIR", room_.path().c_str(), 1);
-  }
-  ~PrivateFolderTest() override { before_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before_.c_str(), 1); }
   static mode_t mode_of(const fs::path& path) {
     struct stat about {};
     ::stat(path.c_str(), &about);
@@ -36,8 +32,16 @@ class PrivateFolderTest : public testing::Test {
     EXPECT_TRUE(out);
   }
 
-  std::string before_;
-  ScratchFolder room_;
+  /// Makes a tree as a golden case has it, and one as deep as is removed: 300 files in each folder of a path.
+  static void write_tree(const fs::path& folder) {
+    for (const char* path : {"avx2/predictions", "1/2/3/4/5/6"}) {
+      fs::create_directories(folder / path);
+      for (fs::path at = path; !at.empty(); at = at.parent_path())
+        for (int i = 0; i < 300; ++i) std::ofstream(folder / at / ("case_" + std::to_string(i))) << "voxels";
+    }
+  }
+
+  ScratchTmpdir room_;
 };
 
 TEST_F(PrivateFolderTest, IsReadByThisUserAlone) {
@@ -75,6 +79,35 @@ TEST_F(PrivateFolderTest, ThatOfAKilledProcessGoesWithTheNextOne) {
   EXPECT_TRUE(fs::exists(other));
   const PrivateFolder next("other.zip");
   EXPECT_TRUE(fs::exists(living.path())) << "its process lives";
+}
+
+TEST_F(PrivateFolderTest, FoldersInFoldersAreGoneInEachOfTheseWays) {
+  {
+    const PrivateFolder folder("run/golden");
+    write_tree(folder.path());
+  }
+  EXPECT_EQ(room_.files(), 0u) << "at the end";
+  {
+    const PrivateFolder folder("run/golden");
+    write_tree(folder.path());
+    remove_unfinished_files();
+    EXPECT_EQ(room_.files(), 0u) << "of a process that must end at once";
+  }
+  write_tree(room_.path() / "voxshard-private-abcdef");
+  const PrivateFolder next("run/golden");
+  EXPECT_EQ(room_.files(), 1u) << "of a killed process, by the next one";
+}
+
+TEST_F(PrivateFolderTest, WhatCannotBeRemovedIsLeftAndNotTriedForEver) {
+  {
+    const PrivateFolder folder("run/golden");
+    fs::create_directories(folder.path() / "1/2/3/4/5/6/too_deep");
+    std::ofstream(folder.path() / "1/2/17") << "voxels";
+  }
+  ASSERT_EQ(room_.files(), 1u);
+  const fs::path left = fs::directory_iterator(room_.path())->path();
+  EXPECT_TRUE(fs::exists(left / "1/2/3/4/5/6/too_deep"));
+  EXPECT_FALSE(fs::exists(left / "1/2/17"));
 }
 
 TEST_F(PrivateFolderTest, ItsPathsHaveTheNameOfWhatTheyStandFor) {

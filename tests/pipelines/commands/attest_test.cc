@@ -204,6 +204,20 @@ TEST(Attest, ACheckpointFileHasItsCaseBesideIt) {
   EXPECT_TRUE(run_attest({.model = scene.path("copied/model.safetensors")}, scene.progress).equal());
 }
 
+TEST(Attest, LeavesNothingInTmpdirAlsoWhenItEndsWithAnError) {
+  GoldenScene scene;
+  const ScratchTmpdir tmpdir;
+  EXPECT_TRUE(scene.attest().by_hash);
+  EXPECT_EQ(tmpdir.files(), 0u);
+  run_attest({.model = scene.run(), .make = true, .replace = true}, scene.progress);
+  EXPECT_EQ(tmpdir.files(), 0u) << "of the case that is made";
+  for (const auto& [name, hash] : read_golden(scene.golden()).files)
+    if (name.starts_with("input/")) std::ofstream(scene.golden() / name) << "no volume";
+  scene.edit([](GoldenCase&) {});
+  EXPECT_THROW(scene.attest(), Error);
+  EXPECT_EQ(tmpdir.files(), 0u) << "of a prediction that failed";
+}
+
 TEST(GoldenCase, WhatIsNoGoldenCaseIsRefused) {
   const std::string hash(64, 'a');
   GoldenCase one{.task = "segmentation", .version = "0.2.0", .processor = "p"};
