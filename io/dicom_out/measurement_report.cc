@@ -50,7 +50,7 @@ class ReportMaker {
     const std::string named = most == 0 ? l_.key : l_.key + " by " + std::to_string(most) + " segments";
     finish_object(set, source_,
                   {.sop_class = kReportClass,
-                   .instance = derived_uid("report of " + named),
+                   .instance = derived_uid("report of " + named + text_of_flags()),
                    .series = derived_uid("series of report of " + named),
                    .modality = "SR",
                    .series_number = "903",
@@ -66,6 +66,14 @@ class ReportMaker {
   }
   OFString sentence_of(const ReportFlag& flag) const {
     return OFString(long_text(flag.what + ".", source_.is_utf8).c_str());
+  }
+
+  /// Returns the flags for the UID of the report: how much memory there is decides whether parts are counted.
+  std::string text_of_flags() const {
+    std::string text;
+    for (const ReportFlag& flag : c_.flags)
+      text += "\n" + flag.code + " " + std::to_string(flag.label) + " " + flag.what;
+    return text;
   }
 
   void begin() {

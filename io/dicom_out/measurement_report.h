@@ -40,8 +40,8 @@ inline constexpr const char* kFlagScheme = "99VOXSHARD";
 
 /// Writes a report atomically. It refers to the files that write_segmentation() makes of the same labels, key, parts
 /// and series. Classes without a voxel are left out. A flag is a qualitative evaluation in words whose concept is its
-/// code: of the group of its class, of the whole report where there is none. The same arguments give the same bytes.
-/// Requires unfit_reason() to be empty, and a labelled voxel. Errors: kOutput.
+/// code: of the group of its class, of the whole report where there is none. The same arguments give the same bytes,
+/// other flags another UID. Requires unfit_reason() to be empty, and a labelled voxel. Errors: kOutput.
 void write_measurement_report(const std::filesystem::path& path, const SeriesLabels& labels, const SegmentTerms& terms,
                               const ReportContent& content);
 

@@ -52,7 +52,7 @@ struct SeriesLabels {
   const SourceSeries& source;
   const Tensor& labels;                     // (D, H, W) i32 on the grid of the slices: slice, row, column
   const std::vector<std::string>& classes;  // by label, the background first
-  std::string key;                          // a hash of input and run, of which UIDs are made
+  std::string key;                          // a hash of the labels and what they were made of: UIDs are made of it
 };
 
 /// The rectangle of a slice that holds the pixels of one class, and their number.

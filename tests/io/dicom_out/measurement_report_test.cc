@@ -1,6 +1,8 @@
 // Reports of measurements: what they say, and to which segmentation they refer.
 #include "io/dicom_out/measurement_report.h"
 
+#include <set>
+
 #include "io/dicom_out/segmentation_object.h"
 #include "tests/io/dicom_out/object_scene.h"
 
@@ -75,6 +77,20 @@ TEST(MeasurementReport, TellsFlagsByTheirCodesInTheGroupOfTheClassOrOfTheWholeRe
   EXPECT_THAT(bytes, Not(HasSubstr("shows\n96"))) << "on one line";
   write_report(scene, "b.sr.dcm");
   EXPECT_THAT(scene.bytes("b.sr.dcm"), Not(HasSubstr(kFlagScheme)));
+}
+
+TEST(MeasurementReport, WithOtherFlagsIsAnotherReportOfTheSameSeries) {
+  const ObjectScene scene;
+  write_report(scene, "none.sr.dcm");
+  write_report(scene, "parts.sr.dcm", {{"W_PARTS", 1, "liver (1) is in 3 parts"}});
+  write_report(scene, "more.sr.dcm", {{"W_PARTS", 1, "liver (1) is in 4 parts"}});
+  std::set<std::string> instances, series;
+  for (const char* name : {"none.sr.dcm", "parts.sr.dcm", "more.sr.dcm"}) {
+    const DicomHeader header = read_dicom_header(scene.file(name));
+    instances.insert(header.sop_instance), series.insert(header.series);
+  }
+  EXPECT_EQ(instances.size(), 3u);
+  EXPECT_EQ(series.size(), 1u);
 }
 
 TEST(MeasurementReport, NamesTheFileOfASegmentationThatHoldsTheClass) {

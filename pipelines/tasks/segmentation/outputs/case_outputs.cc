@@ -113,9 +113,10 @@ bool CaseOutputs::attempt(const Case& item, std::string_view output, const std::
 
 CaseOutputs::Opened CaseOutputs::open(const Case& item, const Volume& labels, const ObjectKeys& keys,
                                       std::int64_t beside_bytes) {
-  Opened opened{.possible = choice_.asked, .key = key_of_objects(keys)};
+  Opened opened{.possible = choice_.asked};
   if (!choice_.asked.any()) return opened;
   open_source(item, labels.geometry, keys.input, opened);
+  if (opened.source) opened.key = uid_key(key_of_objects(keys), opened.source->series.common.series, labels.voxels);
   if (opened.reason.empty() && choice_.asked.any_dicom() && !has_label(labels.voxels))
     opened.reason = "no voxel has a class", opened.code = "W_OUTPUT";
   for (const WrittenKind& kind : kKinds)

@@ -68,7 +68,7 @@ class CaseOutputs {
     std::optional<SourceSeries> source = {};  // where a DICOM object can be written
     std::string reason = {}, code = {};       // why none can be; else empty
     std::vector<SegmentPart> parts = {};      // the files of the segmentation
-    std::string key = {};                     // a hash of input and run
+    std::string key = {};                     // of which UIDs are made, as uid_key() gives it
   };
   /// Opens the series of a case and plans the memory of its outputs; says in the log and the report what cannot be
   /// written. Errors: none of the input; those of the system.

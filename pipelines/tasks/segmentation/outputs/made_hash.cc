@@ -1,6 +1,7 @@
 #include "pipelines/tasks/segmentation/outputs/made_hash.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "io/files/content_hash.h"
 
@@ -33,6 +34,12 @@ ObjectKeys object_keys(const std::string& run, std::vector<std::string> hashes) 
   for (const std::string& hash : hashes) files += " " + hash;
   return {.input = content_hash("input 1" + files),
           .object = content_hash(std::string("object 1 ") + VOXSHARD_VERSION + " " + run + files)};
+}
+
+std::string uid_key(const std::string& object, const std::string& series, const Tensor& labels) {
+  const std::string_view bytes(reinterpret_cast<const char*>(labels.data()), static_cast<std::size_t>(labels.bytes()));
+  return content_hash("labels 1 " + object + " " + series + " " + to_string(labels.shape()) + " " +
+                      content_hash(bytes));
 }
 
 }  // namespace voxshard

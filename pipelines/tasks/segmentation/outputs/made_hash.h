@@ -29,4 +29,12 @@ struct ObjectKeys {
 ///   hashes  of all files of the case
 ObjectKeys object_keys(const std::string& run, std::vector<std::string> hashes);
 
+/// Returns the hash of which the UIDs of a label map's objects are made: of another label map, or on another series of
+/// the case, they are others. Input, run and settings do not decide a label map to the bit: a network that is divided
+/// otherwise, or other instructions, round otherwise.
+///   object  a hash of input, run and terms
+///   series  the UID of the series
+///   labels  (D, H, W) i32 on its slices
+std::string uid_key(const std::string& object, const std::string& series, const Tensor& labels);
+
 }  // namespace voxshard
