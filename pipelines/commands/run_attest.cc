@@ -6,6 +6,7 @@
 #include "io/files/file_error.h"
 #include "io/files/output_folder.h"
 #include "io/files/private_folder.h"
+#include "libcore/base/plain_text.h"
 #include "libcore/base/stop.h"
 #include "pipelines/commands/golden_case.h"
 #include "pipelines/commands/run_predict.h"
@@ -66,6 +67,27 @@ void rename_folder(const fs::path& from, const fs::path& to) {
   if (error) throw output_error(to, error.message(), "check that its folder may be written");
 }
 
+/// A golden case that is being made. What was not given its name is removed at the end.
+class UnfinishedCase {
+ public:
+  explicit UnfinishedCase(const fs::path& folder) : path_(folder.parent_path() / "golden.unfinished") {
+    remove();  // as a killed call leaves it
+    for (const char* part : {"input", "answer"}) make_output_folder(path_ / part);
+  }
+  ~UnfinishedCase() { remove(); }
+  UnfinishedCase(const UnfinishedCase&) = delete;
+  UnfinishedCase& operator=(const UnfinishedCase&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  void remove() const noexcept {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path path_;
+};
+
 /// Gives the finished folder its name. An earlier golden case is removed when the new one is in its place.
 void put_in_place(const fs::path& finished, const fs::path& folder) {
   const fs::path replaced = folder.parent_path() / "golden.replaced";
@@ -80,10 +102,8 @@ AttestReport made_case(const AttestRequest& request, TrainedRun& run, const Task
                        const TaskTable& tasks) {
   const fs::path folder = golden_folder_of(request.model);
   require_free(folder, request.replace);
-  const fs::path unfinished = folder.parent_path() / "golden.unfinished";
-  std::error_code error;
-  fs::remove_all(unfinished, error);
-  for (const char* part : {"input", "answer"}) make_output_folder(unfinished / part);
+  const UnfinishedCase made(folder);
+  const fs::path& unfinished = made.path();
   task.golden_input(run, unfinished / "input");
 
   const PrivateFolder room(folder);
@@ -103,6 +123,7 @@ AttestReport made_case(const AttestRequest& request, TrainedRun& run, const Task
     const fs::path found = answer == output ? other : other / answer.lexically_relative(output);
     golden.answers[instruction_set_name(set)] = task.answer_hash(found);
   }
+  std::error_code error;
   fs::copy_file(answer, unfinished / "answer" / answer.filename(), error);
   if (error) throw output_error(unfinished / "answer", error.message(), "check the space of its disk");
   golden.files = golden_files(unfinished);
@@ -121,9 +142,10 @@ AttestReport made_case(const AttestRequest& request, TrainedRun& run, const Task
           .reference = golden.reference};
 }
 
-void add_finding(AttestReport& report, std::string what, std::string text) {
+/// Adds a finding on one line: somebody may have changed golden.json, or added a file whose name forges a result.
+void add_finding(AttestReport& report, std::string what, const std::string& text) {
   if (report.findings.size() < kMostFindings)
-    report.findings.push_back({std::move(what), std::move(text)});
+    report.findings.push_back({std::move(what), plain_text(text)});
   else
     ++report.further;
 }
@@ -179,7 +201,7 @@ AttestReport compared_case(const AttestRequest& request, TrainedRun& run, const 
                       .instruction_set = instruction_set()};
   const GoldenCase golden = read_golden(report.golden), now = golden_facts(run);
   run.parameters.clear();  // the prediction loads them again
-  report.version = golden.version, report.processor = golden.processor;
+  report.version = plain_text(golden.version), report.processor = plain_text(golden.processor);
   report.sets = sets_of(golden), report.reference = golden.reference;
   if (golden.task != task.name()) add_finding(report, "task", "it was made for " + golden.task);
   compare_settings(golden.model, now.model, report);

@@ -195,6 +195,27 @@ TEST(Attest, ACaseThatIsThereIsReplacedOnlyWhenAsked) {
                [&] { run_attest({.model = scene.run(), .make = true, .replace = true}, scene.progress); });
 }
 
+TEST(Attest, ACaseThatCannotBeMadeLeavesTheOneThatIsThere) {
+  GoldenScene scene;
+  const std::string before = read_bytes(scene.golden() / kGoldenName);
+  RecordingProgress stopping;
+  stopping.stop = true;
+  EXPECT_THROW(run_attest({.model = scene.run(), .make = true, .replace = true}, stopping), Stopped);
+  EXPECT_FALSE(fs::exists(scene.run() / "golden.unfinished"));
+  EXPECT_EQ(read_bytes(scene.golden() / kGoldenName), before);
+  EXPECT_TRUE(scene.attest().equal());
+}
+
+TEST(Attest, NamesOfItsFilesForgeNoResult) {
+  GoldenScene scene;
+  const fs::path forged = scene.golden() / "input/a\nEQUAL: parameters";
+  std::ofstream(forged) << "x";
+  EXPECT_THAT(to_text(scene.attest()), HasSubstr("DIFFERENT: file input/a\\x0aEQUAL: parameters was added\n"));
+  fs::remove(forged);
+  scene.edit([](GoldenCase& golden) { golden.version = "0.2.0\nEQUAL: all", golden.processor = "x\nEQUAL: all"; });
+  EXPECT_THAT(to_text(scene.attest()), testing::Not(HasSubstr("\nEQUAL: all")));
+}
+
 TEST(Attest, ACheckpointFileHasItsCaseBesideIt) {
   GoldenScene scene;
   fs::create_directories(scene.path("copied"));
