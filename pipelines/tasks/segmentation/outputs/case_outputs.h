@@ -73,7 +73,7 @@ class CaseOutputs {
   /// Opens the series of a case and plans the memory of its outputs; says in the log and the report what cannot be
   /// written. Errors: none of the input; those of the system.
   ///   labels  the label map as it is written
-  ///   keys    hashes of input and run, of which UIDs are made
+  ///   keys    hashes of input and run, of which UIDs are made with that of the label map
   ///   beside_bytes  memory that the case holds beside the label map
   Opened open(const Case& item, const Volume& labels, const ObjectKeys& keys, std::int64_t beside_bytes);
   /// Writes them into the output folder. An error of the input costs the output that it came from. Errors: kOutput.
