@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrivatePrefix = "voxshard-private-";
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-constexpr int kMostDepth = 6;  // of folders below a private one; each takes some 4 KiB of stack and a descriptor
+constexpr int kDeepestRemoved = 6;  // of folders below a private one; each takes some 4 KiB of stack and a descriptor
 
 /// A name that the signal handler may read at any time; it is never freed.
 struct FolderSlot {
@@ -102,7 +102,7 @@ bool empty_folder(int folder, int deepest) noexcept {
 void remove_folder(const char* path) noexcept {
   const int folder = ::open(path, kFolderFlags);
   if (folder < 0) return;
-  empty_folder(folder, kMostDepth);
+  empty_folder(folder, kDeepestRemoved);
   ::close(folder);
   ::rmdir(path);
 }
