@@ -1,6 +1,8 @@
 // What predict writes beside label maps: on a DICOM series the objects hold the label map voxel for voxel; without one
 // the label map stays and what is missing is said; a second call keeps what is there.
 #include "io/datasets/class_names.h"
+#include "io/dicom_out/segmentation_object.h"
+#include "io/files/content_hash.h"
 #include "io/structures/structure_labels.h"
 #include "pipelines/tasks/segmentation/outputs/case_outputs.h"
 #include "tests/pipelines/outputs_scene.h"
@@ -16,6 +18,16 @@ using testing::Not;
 std::vector<std::int32_t> values(const Volume& labels) {
   const auto* v = labels.voxels.as<std::int32_t>();
   return {v, v + labels.voxels.count()};
+}
+
+/// Returns the UID that the segmentation of a label map has, made of the input with the terms that are built in.
+///   series  the UID of the input
+std::string uid_of_segmentation(const PredictOptions& o, const std::string& series, const Volume& labels) {
+  const std::string run =
+      prediction_hash(o, load_trained_run({.run = o.run}), naming_of(o, o.task.of<VolumeReading>()));
+  const std::string object = object_keys(run, hashes_of(known_files_of_volume(o.input))).object;
+  const std::string with_terms = content_hash(object + " " + SegmentTerms::builtin().hash());
+  return segmentation_uids(uid_key(with_terms, series, labels.voxels)).instance;
 }
 
 TEST(RunPredictOutputs, ObjectsOnADicomSeriesHoldItsLabelMap) {
@@ -36,6 +48,8 @@ TEST(RunPredictOutputs, ObjectsOnADicomSeriesHoldItsLabelMap) {
     const StructureLabels made = read_structures_on(scene.path("out") / (id + ending), grid, same);
     EXPECT_TRUE(values(made.volume) == values(labels)) << ending;
   }
+  EXPECT_EQ(read_dicom_header(scene.path("out") / (id + ".seg.dcm")).sop_instance,
+            uid_of_segmentation(o, SeriesNames().series, labels));
   EXPECT_TRUE(fs::exists(scene.path("out") / (id + ".sr.dcm")));
   const nlohmann::json measures = read_json(scene.path("out/measures.json"));
   ASSERT_EQ(measures.at("cases").size(), 1u);
