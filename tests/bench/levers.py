@@ -25,6 +25,7 @@ A file has the same words as the options:
 A cell (variant and seed) keeps its commands, its output and its run in OUTPUT/cells/NAME/seed_N. A finished cell is not run again; one
 that was cut off begins anew. OUTPUT/levers.md is written after each cell: mean and spread over the seeds, each class, seconds of a
 training with its prediction, and the difference from the first variant, seed by seed. Exit 1: a cell failed; its log says why.
+What is held out also chooses the best checkpoint, which predicts: the numbers compare variants and are not those of unseen cases.
 """
 import argparse, json, os, re, shlex, shutil, statistics, subprocess, sys, time
 from pathlib import Path
@@ -125,7 +126,7 @@ def cell(name, seed):
     if code not in GOOD:
         return None
     if not peer:
-        output = Path(json.loads(text)["held_out"]["output"])
+        output = Path((json.loads(text).get("held_out") or {}).get("output", folder / "none"))
     scored = score_of(output, folder, log) if output.exists() else None
     if peer and not output.exists() and (printed := PRINTED.findall(text)):
         scored = float(printed[-1]), {}
