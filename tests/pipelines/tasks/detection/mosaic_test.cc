@@ -65,14 +65,14 @@ TEST(Mosaic, OffOrOnATinyCanvasThereIsOneTile) {
   }
 }
 
-struct Target {
+struct LearntBox {
   std::array<double, 2> middle;  // y x
   std::int32_t class_id = 0;     // 0: the background
 };
 
 /// Returns the boxes of the first sample's targets.
-std::vector<Target> targets_of(const DetectionSource& source, const Dims& size, const AnchorOptions& anchors) {
-  std::vector<Target> found;
+std::vector<LearntBox> targets_of(const DetectionSource& source, const Dims& size, const AnchorOptions& anchors) {
+  std::vector<LearntBox> found;
   for (const AnchorLevel& level : anchor_levels(size, anchors)) {
     Tensor ids(DType::kI32, {1, level.height, level.width, 9}), codes(DType::kF32, {1, level.height, level.width, 36});
     source.fill(input::ClassTargets{level.level}, ids.view());
@@ -102,11 +102,11 @@ TEST(Mosaic, ASampleHoldsObjectsOfAllFourImages) {
     for (std::int64_t step = 0; step < 20; ++step) {
       const Shape extents = source.load(step, 1, pool);
       const std::size_t image = item_of(kSeed, step, set.images.size());
-      const std::vector<Target> targets = targets_of(source, {extents[1], extents[2]}, anchor_options(config));
+      const std::vector<LearntBox> targets = targets_of(source, {extents[1], extents[2]}, anchor_options(config));
       for (const MosaicTile& tile : sample_tiles({.probability = 1, .seed = kSeed, .images = set.images.size()}, step,
                                                  image, {extents[1], extents[2]})) {
         ++tiles_in_all;
-        with_objects += std::ranges::any_of(targets, [&](const Target& target) {
+        with_objects += std::ranges::any_of(targets, [&](const LearntBox& target) {
           for (std::size_t a = 0; a < 2; ++a) {
             const double begin = static_cast<double>(tile.begin[a]), at = target.middle[a];
             if (at < begin || at > begin + static_cast<double>(tile.extent[static_cast<int>(a)])) return false;
@@ -139,7 +139,7 @@ TEST(Mosaic, TargetsLieOnTheirObjectsHoweverImagesAreChanged) {
     source.load(step, 1, pool);
     Tensor image(DType::kF32, {1, 64, 64, 3});
     source.fill(input::Image{}, image.view());
-    for (const Target& target : targets_of(source, {64, 64}, anchor_options(config))) {
+    for (const LearntBox& target : targets_of(source, {64, 64}, anchor_options(config))) {
       const auto y = static_cast<std::int64_t>(target.middle[0]), x = static_cast<std::int64_t>(target.middle[1]);
       const float* pixel = image.as<float>() + (y * 64 + x) * 3;
       // 250 of 255 in the channel of the class, 90 in the others: above 2 and below 0 when normalised
