@@ -115,6 +115,8 @@ struct PrepareRequest {
 struct KeptSplit {
   std::set<std::string> train, val;
   bool holds(const std::string& name) const { return train.contains(name) || val.contains(name); }
+  /// True when all items of this name validated: names of files are not unique, and what trained does not validate now.
+  bool validates(const std::string& name) const { return val.contains(name) && !train.contains(name); }
 };
 /// Returns an E_MISSING failure for every name in `kept` that is not among `names`.
 std::vector<CaseFailure> gone_from(const KeptSplit& kept, const std::vector<std::string>& names);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace voxshard {
 namespace {
@@ -21,6 +22,23 @@ Folds folds_from(const std::vector<std::string>& groups, const std::map<std::str
   return folds;
 }
 
+/// Returns for each group that of its classes which the fewest groups have, but two at least where there is one: a
+/// class of a single group lacks it in one fold wherever that is.
+std::map<std::string, std::int32_t> rarest_classes(const std::vector<std::string>& groups,
+                                                   const std::vector<std::int32_t>& classes) {
+  std::map<std::string, std::set<std::int32_t>> classes_of;
+  std::map<std::int32_t, std::set<std::string>> groups_of;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    classes_of[groups[i]].insert(classes[i]), groups_of[classes[i]].insert(groups[i]);
+  std::map<std::string, std::int32_t> rarest;
+  for (const auto& [group, own] : classes_of)
+    rarest[group] = *std::ranges::min_element(own, {}, [&](std::int32_t one) {
+      const std::size_t count = groups_of.at(one).size();
+      return std::pair(count < 2, count);
+    });
+  return rarest;
+}
+
 }  // namespace
 
 Folds folds_by_group(const std::vector<std::string>& groups) {
@@ -37,11 +55,7 @@ Folds folds_by_group(const std::vector<std::string>& groups) {
 Folds folds_by_group(const std::vector<std::string>& groups, const std::vector<std::int32_t>& classes) {
   const std::vector<std::string> units = distinct(groups);
   if (units.size() < 2) return folds_by_group(groups);
-  std::map<std::string, std::int32_t> class_of;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto [at, is_new] = class_of.emplace(groups[i], classes[i]);
-    if (!is_new) at->second = std::min(at->second, classes[i]);
-  }
+  const std::map<std::string, std::int32_t> class_of = rarest_classes(groups, classes);
   std::vector<std::size_t> order = numpy_permutation(units.size(), kFoldSeed);
   std::ranges::stable_sort(order, {}, [&](std::size_t unit) { return class_of.at(units[unit]); });
   const std::int64_t count = std::min<std::int64_t>(kMostFolds, std::ssize(units));
@@ -55,7 +69,7 @@ Folds folds_as_kept(const std::vector<std::string>& names, const std::vector<std
   Folds folds{.of_item = {}, .count = std::ssize(kept)};
   std::map<std::string, std::int64_t> of_group;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto held = std::ranges::find_if(kept, [&](const KeptSplit& one) { return one.val.contains(names[i]); });
+    const auto held = std::ranges::find_if(kept, [&](const KeptSplit& one) { return one.validates(names[i]); });
     folds.of_item.push_back(held == kept.end() ? -1 : held - kept.begin());
     if (held != kept.end()) of_group.emplace(groups[i], folds.of_item.back());
   }

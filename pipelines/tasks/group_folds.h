@@ -38,11 +38,13 @@ struct Folds {
 Folds folds_by_group(const std::vector<std::string>& groups);
 
 /// Returns folds of groups, to which the groups of each class are dealt in turn, so that a class of two groups or more
-/// has one to train on in every fold. A group of several classes is dealt with its first one.
+/// has one to train on in every fold. A group of several classes is dealt with the rarest of them that two groups have;
+/// of its other classes the same holds where enough groups have them.
 ///   classes  of each item; as many as groups
 Folds folds_by_group(const std::vector<std::string>& groups, const std::vector<std::int32_t>& classes);
 
-/// Returns the folds that a run started with. A new item trains, but where its group validates it validates too.
+/// Returns the folds that a run started with. A new item trains, but where its group validates it validates too. Items
+/// of one name that stood on both sides of a fold train.
 ///   names  of the items, as splits_final.json has them; as many as groups
 Folds folds_as_kept(const std::vector<std::string>& names, const std::vector<std::string>& groups,
                     const std::vector<KeptSplit>& kept);

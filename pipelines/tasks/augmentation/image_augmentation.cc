@@ -6,6 +6,7 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/tasks/augmentation/sample_draws.h"
+#include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
 namespace {
@@ -93,6 +94,15 @@ void require_no_changes(const ImageAugmentation& o, const std::filesystem::path&
   if (!o.moves() && !o.recolours()) return;
   throw Error(ErrorKind::kUsage, "[train] {mirror}, {scale} and the like change pictures, but what is learnt from " +
                                      data.string() + " is " + kind + "; leave them out");
+}
+
+std::vector<std::string> mirror_warnings(const ImageAugmentation& o, const std::vector<std::string>& classes) {
+  std::vector<std::string> warnings;
+  for (const auto& [probability, setting] :
+       {std::pair(o.mirror, "{mirror}"), std::pair(o.mirror_vertical, "{mirror-vertical}")})
+    if (probability > 0)
+      for (std::string& warning : mirror_warnings(classes, setting)) warnings.push_back(std::move(warning));
+  return warnings;
 }
 
 void describe_augmentation(const ImageAugmentation& o, bool known, nlohmann::ordered_json& sampling) {

@@ -96,11 +96,11 @@ class ClassTask : public TrainingTask {
   }
   std::vector<std::string> warnings() const override {
     std::vector<std::string> notes = p_.notes;
-    for (const auto& [mirror, setting] :
-         {std::pair(o_.augmentation.mirror, "{mirror}"), std::pair(o_.clips.mirror, "{clip-mirror}")})
-      if (mirror > 0)
-        for (std::string& warning : mirror_warnings(p_.preparation.classes, setting))
-          notes.push_back(std::move(warning));
+    const auto add = [&](const std::vector<std::string>& warnings) {
+      notes.insert(notes.end(), warnings.begin(), warnings.end());
+    };
+    add(mirror_warnings(o_.augmentation, p_.preparation.classes));
+    if (o_.clips.mirror > 0) add(mirror_warnings(p_.preparation.classes, "{clip-mirror}"));
     if (validates_on_test())
       notes.push_back("W_TEST the part that validates is the test part of " + o_.data.string() +
                       ": the best checkpoint is chosen on it, so that its accuracy there is not that on unseen data; "

@@ -15,7 +15,6 @@
 #include "pipelines/tasks/detection/scores/detection_validation.h"
 #include "pipelines/tasks/detection/scores/drawn_image.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
-#include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
 namespace {
@@ -150,7 +149,7 @@ class DetectionTask : public TrainingTask {
   std::vector<std::string> warnings() const override {
     std::vector<std::string> names;
     for (const DetectionClass& c : sets_.train.classes) names.push_back(c.name);
-    return o_.sampling.augmentation.mirror > 0 ? mirror_warnings(names, "{mirror}") : std::vector<std::string>();
+    return mirror_warnings(o_.sampling.augmentation, names);
   }
 
   std::int64_t left_out() const override { return left_out_.count(); }

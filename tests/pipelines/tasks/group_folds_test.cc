@@ -68,6 +68,42 @@ TEST(GroupFolds, AClassOfTwoGroupsTrainsInEveryFold) {
   }
 }
 
+TEST(GroupFolds, AClassOfTwoGroupsTrainsInEveryFoldWhateverElseTheyHold) {
+  for (int one = 0; one < 10; ++one)
+    for (int other = one + 1; other < 10; ++other) {
+      std::vector<std::string> groups;
+      std::vector<std::int32_t> classes;
+      for (int g = 0; g < 10; ++g) {
+        groups.push_back("video_" + std::to_string(g)), classes.push_back(0);
+        if (g == one || g == other) groups.push_back(groups.back()), classes.push_back(1);
+      }
+      const Folds folds = folds_by_group(groups, classes);
+      std::set<std::int64_t> held;
+      for (std::size_t i = 0; i < groups.size(); ++i)
+        if (classes[i] == 1) held.insert(folds.of_item[i]);
+      EXPECT_EQ(held.size(), 2u) << one << " and " << other << " alone have class 1, and class 0 too";
+    }
+}
+
+TEST(GroupFolds, AClassOfOneGroupDoesNotDecideOverOneOfTwo) {
+  std::vector<std::string> groups;
+  std::vector<std::int32_t> classes;
+  for (int g = 0; g < 10; ++g) groups.push_back("video_" + std::to_string(g)), classes.push_back(0);
+  for (const char* name : {"video_2", "video_7"}) groups.emplace_back(name), classes.push_back(1);
+  const Folds before = folds_by_group(groups, classes);
+  groups.emplace_back("video_7"), classes.push_back(2);  // no fold can hold it out and train on it
+  const Folds after = folds_by_group(groups, classes);
+  EXPECT_TRUE(std::equal(before.of_item.begin(), before.of_item.end(), after.of_item.begin()));
+}
+
+TEST(GroupFolds, ANameThatStoodOnBothSidesOfAFoldTrains) {
+  // x is the name of two images in two folders, of which fold 0 held out one and fold 1 the other
+  const std::vector<KeptSplit> kept = {{.train = {"b", "x"}, .val = {"a", "x"}},
+                                       {.train = {"a", "x"}, .val = {"b", "x"}}};
+  const Folds folds = folds_as_kept({"a", "x", "x", "b"}, {"a", "one/x", "other/x", "b"}, kept);
+  EXPECT_THAT(folds.of_item, testing::ElementsAre(0, -1, -1, 1)) << "else what trained in fold 0 validates in it";
+}
+
 TEST(GroupFolds, OfARunThatStartedBeforeNothingMovesAndNewItemsFollowTheirGroup) {
   const std::vector<KeptSplit> kept = {{.train = {"b1", "c1"}, .val = {"a1"}}, {.train = {"a1", "c1"}, .val = {"b1"}}};
   const Folds folds = folds_as_kept({"a1", "a2", "b1", "c1", "d1"}, {"a", "a", "b", "c", "d"}, kept);

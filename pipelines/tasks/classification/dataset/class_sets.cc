@@ -210,7 +210,7 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
     sets.val_is_test = o.val.empty() && !parts.val;
     leave_out_held_out(set, sets.val);
   } else if (!o.kept.empty()) {
-    return split_by(std::move(set), [&](const ClassItem& item) { return o.kept.front().val.contains(item.name); });
+    return split_by(std::move(set), [&](const ClassItem& item) { return o.kept.front().validates(item.name); });
   } else {
     return split_classes(std::move(set), o.val_fraction, o.seed);
   }

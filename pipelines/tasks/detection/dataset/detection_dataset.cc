@@ -214,8 +214,10 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
   DetectionDataset set = read_annotations(train, DetectionUse::kTraining, o.most_pixels, o.formats);
   if (o.frames) keep_frames(set, *o.frames);
   if (!o.fold.empty()) {
-    DetectionSets sets = split_by_fold(std::move(set), o.fold, o.kept);
+    std::optional<DetectionSets> listed = split_by_lists(set, o.formats);
+    DetectionSets sets = split_by_fold(listed ? std::move(listed->train) : std::move(set), o.fold, o.kept);
     if (!val.empty()) sets.said += "; " + val.string() + " neither trains nor validates";
+    if (listed) sets.said += "; what is not in its list train neither trains nor validates";
     return sets;
   }
   if (!val.empty())
@@ -224,7 +226,7 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
   if (auto sets = split_by_lists(set, o.formats)) return std::move(*sets);
   if (!o.kept.empty())
     return split_by(std::move(set),
-                    [&](const auto& image) { return o.kept.front().val.contains(image.file.filename().string()); });
+                    [&](const auto& image) { return o.kept.front().validates(image.file.filename().string()); });
   return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)
                                : split_detection_dataset(std::move(set), o.val_fraction, o.seed);
 }

@@ -55,8 +55,10 @@ struct DetectionSetsOptions {
   std::uint64_t seed = 0;
   std::optional<FrameSelection> frames;    // for `data` whose images are frames of videos
   std::int64_t most_pixels = kMostPixels;  // of an image or frame; larger ones are left out with E_SIZE
-  std::string fold = {};                   // "0": that fold of the training images validates, whatever else would
-  std::vector<KeptSplit> kept = {};        // by the names of the files, instead of a share of `data`; one for each fold
+  // "0": that fold of the training images, of a folder with lists those of its list train, validates, whatever else
+  // would
+  std::string fold = {};
+  std::vector<KeptSplit> kept = {};  // by the names of the files, instead of a share of `data`; one for each fold
   BoxFormats formats = box_formats();
 };
 

@@ -95,6 +95,7 @@ ProcessPlan DetectionSource::plan(const Shape& extents, int workers) const {
                        .in_flight = std::min<std::int64_t>(extents[0], workers),
                        .sample_pixels = extents[1] * extents[2],
                        .targets_per_pixel = detector_.targets_per_pixel,
+                       .scales = sampling_.augmentation.scales(),
                        .scale = sampling_.augmentation.scale[1],
                        .output_pixels = sampling_.output_size.empty() ? 0 : extents[1] * extents[2]};
   if (sampling_.augmentation.rotation_degrees > 0) {

@@ -23,7 +23,7 @@ namespace voxshard {
 
 struct ImageSampling {
   Dims crop;                               // H W; empty: whole images
-  double foreground = 0.7;                 // share of crops that hold the centre of a random object
+  double foreground = 0.7;                 // share of crops that hold the centre of a random object, before a rotation
   std::int64_t pad_multiple = 32;          // whole images: extents are rounded up to it
   std::int64_t most_pixels = kMostPixels;  // of an image or frame; larger ones are left out
   ImageAugmentation augmentation{.mirror = 0.5};

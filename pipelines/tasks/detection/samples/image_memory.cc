@@ -30,7 +30,7 @@ ProcessPlan reading_image_plan(std::int64_t pixels, std::int64_t frames) {
 
 ProcessPlan sample_images_plan(const SampleImages& s) {
   const auto p = static_cast<double>(s.image_pixels), c = static_cast<double>(s.sample_pixels);
-  const bool scales = s.scale > 1 || s.output_pixels > 0;
+  const bool scales = s.scales || s.output_pixels > 0;
   const double scaled =
       scales ? s.scale * s.scale * (s.output_pixels > 0 ? static_cast<double>(s.output_pixels) : p) : p;
   const double kept = std::min(scaled, static_cast<double>(s.rotated_pixels));  // of an image

@@ -18,6 +18,7 @@ struct SampleImages {
   std::int64_t batch = 1, in_flight = 1;
   std::int64_t image_pixels = 0, sample_pixels = 0;  // the largest
   double targets_per_pixel = 0;                      // of the detector
+  bool scales = false;                               // images are enlarged or shrunk, which holds both sizes
   double scale = 1;                                  // largest scale of a side
   std::int64_t output_pixels = 0;                    // pixels of the size that images are scaled to at scale 1; 0: none
   std::int64_t frames = 0;                           // as above

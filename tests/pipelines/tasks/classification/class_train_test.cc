@@ -59,6 +59,9 @@ TEST(TrainClasses, MirroringLeftAndRightIsWarnedOf) {
   o.run = scene.path("mirrored"), classes(o).augmentation.mirror = 0.5;
   run_train(o, scene.progress);
   EXPECT_THAT(scene.progress.lines, testing::Contains(HasSubstr("W_MIRROR {mirror} swaps left and right")));
+  o.run = scene.path("upside_down"), classes(o).augmentation = {.mirror_vertical = 0.5};
+  run_train(o, scene.progress);
+  EXPECT_THAT(scene.progress.lines, testing::Contains(HasSubstr("W_MIRROR {mirror-vertical} swaps left and right")));
 }
 
 TEST(TrainClasses, DigitsAreEnlargedToTheSizeOfTheModel) {

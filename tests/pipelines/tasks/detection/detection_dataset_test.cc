@@ -117,6 +117,34 @@ TEST(DetectionDataset, AVocFolderIsCheckedAlikeAndSplitByItsLists) {
   EXPECT_THAT(ids_of(sets.val), ElementsAre(2));
 }
 
+TEST(DetectionSets, AFoldOfAFolderWithListsIsOfItsListTrain) {
+  DetectionScene scene("voc_folds");
+  for (const std::string stem : {"a", "b", "c", "d", "e"}) write_voc(scene, stem, stem + ".png");
+  scene.write_text("voc/ImageSets/Main/train.txt", "a\nc\nd\n");
+  scene.write_text("voc/ImageSets/Main/val.txt", "b\n");
+  scene.write_text("voc/ImageSets/Main/test.txt", "e\n");
+  std::vector<std::int64_t> held_out;
+  for (const char* fold : {"0", "1", "2"}) {
+    const DetectionSets sets = read_detection_sets({.data = scene.path("voc"), .fold = fold});
+    std::vector<std::int64_t> all = ids_of(sets.train);
+    for (const std::int64_t id : ids_of(sets.val)) all.push_back(id), held_out.push_back(id);
+    EXPECT_THAT(all, testing::UnorderedElementsAre(1, 3, 4)) << "neither those of the list val nor those of test";
+    EXPECT_THAT(sets.said, HasSubstr("of 3 pictures validate"));
+    EXPECT_THAT(sets.said, HasSubstr("what is not in its list train neither trains nor validates"));
+  }
+  EXPECT_THAT(held_out, testing::UnorderedElementsAre(1, 3, 4));
+}
+
+TEST(DetectionSets, AnImageWhoseNameTrainedDoesNotValidateWhenARunGoesOn) {
+  DetectionScene scene("kept_names");
+  for (int id = 1; id <= 3; ++id) scene.add_image(id, 8, 8);
+  const std::vector<KeptSplit> kept = {
+      {.train = {"image_1.png", "image_2.png"}, .val = {"image_2.png", "image_3.png"}}};  // two images of one name
+  const DetectionSets sets = read_detection_sets({.data = scene.write("set.json"), .kept = kept});
+  EXPECT_THAT(ids_of(sets.train), ElementsAre(1, 2));
+  EXPECT_THAT(ids_of(sets.val), ElementsAre(3));
+}
+
 TEST(DetectionSets, AFolderSplitsByItsFiles) {
   DetectionScene train("by_file");
   train.add_image(1, 8, 8);

@@ -252,6 +252,15 @@ TEST(DetectionSource, BoxSizesAreThoseOfTheSamples) {
   EXPECT_LT(three[2].width, 24);
 }
 
+TEST(DetectionSource, ThePlanHoldsBothSizesOfAnImageThatIsShrunk) {
+  const SourceScene scene("pictures_shrunk");
+  ImageSampling sampling = plain();
+  sampling.crop = {32, 32}, sampling.augmentation.scale = {0.5, 1};
+  const ProcessPlan plan = scene.source(sampling).plan({1, 32, 32}, 1);
+  constexpr std::int64_t kPixels = 40 * 96, kFloatBytes = 12;  // at a factor just below 1
+  EXPECT_GE(plan[MemoryPart::kReading], 2 * kPixels * kFloatBytes);
+}
+
 TEST(DetectionSource, NoImageIsAnError) {
   expect_error(ErrorKind::kNoCase, "{fold} all", [] { DetectionSource({}, {}, {}, retinanet_detector(kConfig), 0); });
 }
