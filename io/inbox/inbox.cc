@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "io/files/atomic_file.h"
+#include "io/files/content_hash.h"
 #include "io/files/file_error.h"
 #include "io/files/output_folder.h"
 #include "io/inbox/retention.h"
@@ -51,7 +52,8 @@ std::int64_t ns_of(clockid_t clock) {
   return now.tv_sec * kNanoseconds + now.tv_nsec;
 }
 
-/// Renames `from`, or copies and removes it where `to` is on another file system. Errors: as std::error_code.
+/// Renames `from`, or copies and removes it where `to` is on another file system; it gets a hidden name first, because
+/// a kill while it is removed must not leave a part of it that arrives again. Errors: as std::error_code.
 std::error_code move_entry(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
@@ -60,7 +62,11 @@ std::error_code move_entry(const fs::path& from, const fs::path& to) {
   fs::remove_all(half, error);
   fs::copy(from, half, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (!error) fs::rename(half, to, error);
-  if (!error) fs::remove_all(from, error);
+  if (error) return error;
+  const fs::path removed = from.parent_path() / ("." + finished_name(from) + kExpired);
+  fs::remove_all(removed, error);
+  fs::rename(from, removed, error);
+  if (!error) fs::remove_all(removed, error);
   return error;
 }
 
@@ -81,6 +87,12 @@ InboxClock system_clock() {
 
 fs::path reason_file_of(const fs::path& entry) {
   return entry.parent_path() / (entry.filename().string() + kReasonEnding);
+}
+
+std::string finished_name(const fs::path& entry) {
+  constexpr std::size_t kMostBytes = 230, kKeptBytes = 180;  // of the 255 of a file system
+  const std::string name = entry.filename().string();
+  return name.size() <= kMostBytes ? name : name.substr(0, kKeptBytes) + "." + content_hash(std::string_view(name));
 }
 
 InboxEntries InboxEntries::of(const fs::path& folder) {
@@ -107,7 +119,7 @@ Inbox::Inbox(InboxFolders folders, InboxClock clock) : folders_(std::move(folder
   if (folders_.keep_days > 0) require_folder_of_inbox(folders_.done);
   lock_.emplace(FolderLock::writing(folders_.folder, "predict"));
   make_output_folder(folders_.done / "failed");
-  remove_half_deleted(folders_.done);
+  for (const fs::path& folder : {folders_.folder, folders_.done, folders_.done / "failed"}) remove_half_deleted(folder);
 }
 
 Inbox::~Inbox() {
@@ -136,13 +148,14 @@ std::vector<fs::path> Inbox::arrived() {
 }
 
 std::optional<fs::path> Inbox::finish(const fs::path& entry, const std::optional<FailureReason>& failed) {
+  std::error_code error;
+  if (fs::symlink_status(entry, error).type() == fs::file_type::not_found) return std::nullopt;
   const auto seen = seen_.find(entry.filename().string());
   if (seen != seen_.end() && last_change_ns(entry).value_or(seen->second.changed_ns) != seen->second.changed_ns)
     return std::nullopt;
   const fs::path folder = failed ? folders_.done / "failed" : folders_.done;
-  const std::string name = entry.filename().string();
+  const std::string name = finished_name(entry);
   fs::path to = folder / name;
-  std::error_code error;
   for (int copy = 2; fs::symlink_status(to, error).type() != fs::file_type::not_found; ++copy)
     to = folder / (name + "." + std::to_string(copy));
   if (failed) {

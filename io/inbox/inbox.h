@@ -63,7 +63,8 @@ class Inbox {
 
   /// Moves an entry to the folder of finished ones, after its reason is written where it failed; where its name is
   /// taken there, ".2", ".3" ... is put behind it. Returns its new place; none for an entry that has changed since it
-  /// was returned: it stays, and arrives again. Errors: kOutput; the entry then stays.
+  /// was returned, which stays and arrives again, and for one that somebody took away. Errors: kOutput; the entry then
+  /// stays.
   std::optional<std::filesystem::path> finish(const std::filesystem::path& entry,
                                               const std::optional<FailureReason>& failed = std::nullopt);
 
@@ -82,6 +83,10 @@ class Inbox {
   std::map<std::string, Seen> seen_;        // entries that are there, by name
   std::optional<std::int64_t> expired_ns_;  // steady time of the last call that deleted
 };
+
+/// The name that an entry has among the finished ones: its own; of more than 230 bytes, which would leave no room for
+/// what is put before and behind it, its beginning and its hash.
+std::string finished_name(const std::filesystem::path& entry);
 
 /// The file that says why an entry failed, beside it: "done/failed/a.nii.gz.reason.json".
 std::filesystem::path reason_file_of(const std::filesystem::path& entry);

@@ -83,7 +83,7 @@ bool ArrivingImages::is_settled_again(const fs::path& entry) {
 
 void ArrivingImages::finish(const fs::path& entry, const std::optional<FailureReason>& failed) {
   if (!inbox_.finish(entry, failed))
-    progress_.log("an input changed while it was read: it is predicted again when it is complete");
+    progress_.log("an input changed while it was read: what is there is predicted again when it is complete");
 }
 
 /// Looks at what is complete now; returns the images to predict, none where nothing with images arrived.
