@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "io/files/channel_address.h"
 #include "io/files/output_folder.h"
 #include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/studies/study_again.h"
@@ -133,11 +134,17 @@ std::vector<fs::path> ArrivingImages::wait() {
   }
 }
 
+/// Returns the entry that a file, a volume of an archive or a channel lies in; none for one elsewhere.
+std::optional<fs::path> ArrivingImages::entry_of(const fs::path& image) const {
+  const fs::path below = file_of_channel(image).lexically_relative(folders_.folder);
+  if (below.empty() || *below.begin() == "..") return std::nullopt;
+  return folders_.folder / *below.begin();
+}
+
 std::set<fs::path> ArrivingImages::entries_of(const Case& item) const {
   std::set<fs::path> entries;
   const auto add = [&](const fs::path& file) {
-    const fs::path below = file.lexically_relative(folders_.folder);
-    if (!below.empty() && *below.begin() != "..") entries.insert(folders_.folder / *below.begin());
+    if (const auto entry = entry_of(file)) entries.insert(*entry);
   };
   for (const fs::path& image : item.images) add(image);
   try {
@@ -146,6 +153,15 @@ std::set<fs::path> ArrivingImages::entries_of(const Case& item) const {
     if (e.kind() != ErrorKind::kInput) throw;  // reading reports it
   }
   return entries;
+}
+
+void ArrivingImages::keep_complete(std::vector<Case>& cases, std::vector<CaseFailure>& failures) {
+  const auto arrives = [&](const fs::path& image) {
+    const auto entry = entry_of(image);
+    return entry && !entries_.contains(*entry);
+  };
+  std::erase_if(cases, [&](const Case& item) { return std::ranges::any_of(item.images, arrives); });
+  std::erase_if(failures, [&](const CaseFailure& one) { return !said_.insert(one.id + "\n" + one.message).second; });
 }
 
 void ArrivingImages::expect(const std::vector<Case>& cases) {
