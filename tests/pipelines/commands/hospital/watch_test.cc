@@ -52,18 +52,22 @@ struct WatchScene : TrainingScene {
 
 TEST(RunWatch, WhatArrivesIsPredictedAndMovesAway) {
   WatchScene scene("watch");
-  scene.arrive(0, "a.nii.gz");
+  scene.arrive(0, "a.nii.gz"), scene.arrive(1, "c.nii.gz");
   std::ofstream(scene.path("inbox/broken.nii.gz")) << "no volume";
   std::ofstream(scene.path("inbox/notes.txt")) << "foreign";
   ArrivalProgress progress;
-  progress.after[2] = [&] { scene.arrive(1, "b.nii.gz"), scene.arrive(2, "a.nii.gz"); };  // another image named a
-  progress.after[4] = [&] { progress.stop = true; };
+  progress.after[3] = [&] { scene.arrive(1, "b.nii.gz"), scene.arrive(2, "a.nii.gz"); };  // another image named a
+  progress.after[5] = [&] { progress.stop = true; };
   const PredictReport report = run_predict(scene.watch(), progress);
   EXPECT_FALSE(report.interrupted) << "a stop while it waits is its normal end";
-  EXPECT_EQ(report.cases.size(), 3u);
+  EXPECT_EQ(report.cases.size(), 4u);
   ASSERT_EQ(report.failures.size(), 1u);
   EXPECT_EQ(report.failures[0].id, "broken");
   EXPECT_GT(report.memory.plan.total(), 0);
+  EXPECT_THAT(report.seen.trained_on, testing::UnorderedElementsAre("b", "c"))
+      << "of all that arrived; a is another now";
+  EXPECT_EQ(report.seen.inputs, 5);
+  EXPECT_TRUE(fs::exists(scene.path("out/trained_on.json")));
   EXPECT_TRUE(Scene::bytes_of(scene.path("out/a.nii.gz")) == scene.predicted_alone(2)) << "of the later image";
   EXPECT_TRUE(Scene::bytes_of(scene.path("out/b.nii.gz")) == scene.predicted_alone(1));
   for (const char* name : {"done/a.nii.gz", "done/a.nii.gz.2", "done/b.nii.gz", "done/failed/broken.nii.gz"})
