@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "io/files/atomic_file.h"
 #include "io/files/content_hash.h"
@@ -101,7 +102,11 @@ InboxEntries InboxEntries::of(const fs::path& folder) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (name.starts_with(".")) continue;
-    if (const auto changed = last_change_ns(it->path())) entries.changed_ns[name] = *changed;
+    std::error_code unseen;
+    if (const auto changed = last_change_ns(it->path()))
+      entries.changed_ns[name] = *changed;
+    else if (fs::is_directory(it->symlink_status(unseen)))
+      entries.closed.insert(name);
   }
   if (error)
     throw Error(ErrorKind::kInput,
@@ -131,7 +136,9 @@ std::vector<fs::path> Inbox::arrived() {
   const std::int64_t wall_ns = clock_.wall_ns(), steady_ns = clock_.steady_ns();
   std::map<std::string, Seen> there;
   std::vector<fs::path> complete;
-  for (const auto& [name, changed] : InboxEntries::of(folders_.folder).changed_ns) {
+  InboxEntries now = InboxEntries::of(folders_.folder);
+  closed_before_ = std::exchange(closed_, std::move(now.closed));
+  for (const auto& [name, changed] : now.changed_ns) {
     Seen entry{.changed_ns = changed, .since_ns = steady_ns};
     if (const auto known = seen_.find(name); known != seen_.end() && known->second.changed_ns == changed)
       entry = known->second;
@@ -145,6 +152,11 @@ std::vector<fs::path> Inbox::arrived() {
   }
   seen_ = std::move(there);
   return complete;
+}
+
+std::size_t Inbox::closed() const {  // not of one call alone: a file may have gone while its folder was searched
+  return static_cast<std::size_t>(
+      std::ranges::count_if(closed_, [&](const std::string& name) { return closed_before_.contains(name); }));
 }
 
 std::optional<fs::path> Inbox::finish(const fs::path& entry, const std::optional<FailureReason>& failed) {

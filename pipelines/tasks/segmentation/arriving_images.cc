@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "io/files/channel_address.h"
 #include "io/files/output_folder.h"
@@ -26,6 +27,13 @@ void say_without_volume(std::size_t entries, Progress& progress) {
     progress.warn(counted_text(entries, "entry", "entries") +
                   " of the inbox without a volume left in place; slices of a DICOM series belong into a folder of "
                   "their own");
+}
+
+void say_closed(std::size_t entries, Progress& progress) {
+  if (entries > 0)
+    progress.warn(counted_text(entries, "folder", "folders") +
+                  " of the inbox left in place: it cannot be looked into, or is too deep or too full; check its "
+                  "permissions");
 }
 
 /// Asks about a study that may have come before; one whose files cannot be read is new, and reading it says why.
@@ -107,6 +115,8 @@ std::vector<fs::path> ArrivingImages::take_arrived() {
     fresh[entry] = std::move(images.found.images);
   }
   say_without_volume(without, progress_);
+  if (const std::size_t closed = inbox_.closed(); std::exchange(closed_, closed) < closed)
+    say_closed(closed, progress_);
   std::vector<fs::path> all;
   if (fresh.empty()) return all;
   for (const auto& [entry, state] : entries_) {
@@ -187,7 +197,8 @@ FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& s
   ArrivalCounts counts;
   FoundImageFiles all;
   std::size_t without = 0;
-  for (const auto& [name, changed_ns] : InboxEntries::of(folders.folder).changed_ns) {
+  const InboxEntries entries = InboxEntries::of(folders.folder);
+  for (const auto& [name, changed_ns] : entries.changed_ns) {
     const fs::path entry = folders.folder / name;
     const double age_s = static_cast<double>(system_clock().wall_ns() - changed_ns) / 1e9;
     if (age_s < folders.quiet_s) {
@@ -205,6 +216,7 @@ FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& s
     for (fs::path& image : images.found.images) all.images.push_back(std::move(image));
   }
   say_without_volume(without, progress);
+  say_closed(entries.closed.size(), progress);
   if (counts.incomplete > 0)
     progress.log(counted_text(counts.incomplete, "entry", "entries") + " of the inbox not complete yet");
   if (const std::string text = counts.left_alone.text(); !text.empty()) progress.log("in all " + text);

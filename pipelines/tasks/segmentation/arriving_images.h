@@ -75,6 +75,7 @@ class ArrivingImages {
   Progress& progress_;
   Inbox inbox_;
   ArrivalCounts counts_;
+  std::size_t closed_ = 0;                          // folders that cannot be looked into, as far as that was said
   std::map<std::filesystem::path, Entry> entries_;  // those with images; no cases: they wait for other channels
   std::map<std::filesystem::path, std::set<std::filesystem::path>> used_;  // by image of a case: its entries
   std::set<std::string> said_;                                             // failures, by id and message

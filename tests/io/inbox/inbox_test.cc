@@ -102,6 +102,20 @@ TEST_F(AnInbox, AnEntryThatChangedSinceItWasReturnedStaysAndArrivesAgain) {
   EXPECT_EQ(inbox.finish(path("in/series")), path("done/series"));
 }
 
+TEST_F(AnInbox, AFolderThatCannotBeLookedIntoIsCountedAndStopsNoOther) {
+  Inbox inbox = this->inbox();
+  std::string deep = "in/deep";
+  for (int i = 0; i < 40; ++i) deep += "/a";
+  write(deep + "/1.dcm"), write("in/b.nii");
+  EXPECT_THAT(inbox.arrived(), ElementsAre(path("in/b.nii")));
+  EXPECT_EQ(inbox.closed(), 0u) << "a file may have gone just now";
+  EXPECT_THAT(inbox.arrived(), IsEmpty());
+  EXPECT_EQ(inbox.closed(), 1u);
+  fs::remove_all(path("in/deep"));
+  inbox.arrived();
+  EXPECT_EQ(inbox.closed(), 0u);
+}
+
 TEST_F(AnInbox, AnEntryThatSomebodyTookAwayIsNoErrorOfTheOthers) {
   Inbox inbox = this->inbox();
   write("in/a.nii"), write("in/b.nii");

@@ -55,6 +55,9 @@ TEST(RunWatch, WhatArrivesIsPredictedAndMovesAway) {
   scene.arrive(0, "a.nii.gz"), scene.arrive(1, "c.nii.gz");
   std::ofstream(scene.path("inbox/broken.nii.gz")) << "no volume";
   std::ofstream(scene.path("inbox/notes.txt")) << "foreign";
+  fs::path deep = scene.path("inbox/deep");
+  for (int i = 0; i < 40; ++i) deep /= "a";
+  fs::create_directories(deep);
   ArrivalProgress progress;
   progress.after[3] = [&] { scene.arrive(1, "b.nii.gz"), scene.arrive(2, "a.nii.gz"); };  // another image named a
   progress.after[5] = [&] { progress.stop = true; };
@@ -74,6 +77,7 @@ TEST(RunWatch, WhatArrivesIsPredictedAndMovesAway) {
     EXPECT_TRUE(fs::exists(scene.path(name))) << name;
   EXPECT_TRUE(Scene::bytes_of(scene.path("done/a.nii.gz")) == Scene::bytes_of(scene.image(0)));
   EXPECT_TRUE(fs::exists(scene.path("inbox/notes.txt"))) << "what is no volume stays";
+  EXPECT_THAT(progress.lines, testing::Contains(HasSubstr("1 folder of the inbox left in place"))) << "and is said";
   EXPECT_THAT(Scene::bytes_of(scene.path("out/quarantine.csv")), HasSubstr("broken,E_READ"));
 }
 
