@@ -143,10 +143,11 @@ TEST_F(PacsCli, RulesThatCannotBeAreRefused) {
   EXPECT_THAT(once().err, HasSubstr("keep_days"));
   const std::string receive = "[receive]\naetitle = \"A\"\n", send = "[send]\nport = 4242\n";
   const std::string title = "aetitle = \"P\"\n", host = "host = \"127.0.0.1\"\n";
-  for (const auto& [text, key] : std::map<std::string, std::string>{{send + title, "[send] host"},
-                                                                    {send + title + "host = 5\n", "[send] host"},
-                                                                    {send + host, "[send] aetitle"},
-                                                                    {send + host + "aetitle = 5\n", "[send] aetitle"}}) {
+  for (const auto& [text, key] :
+       std::map<std::string, std::string>{{send + title, "[send] host"},
+                                          {send + title + "host = 5\n", "[send] host"},
+                                          {send + host, "[send] aetitle"},
+                                          {send + host + "aetitle = 5\n", "[send] aetitle"}}) {
     scene_.write("rules.toml", receive + text);
     const CommandResult r = once();
     EXPECT_EQ(r.exit_code, 2) << text;
