@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "io/files/atomic_file.h"
+#include "io/files/content_hash.h"
 #include "io/files/file_error.h"
 #include "io/files/output_folder.h"
 #include "io/inbox/retention.h"
@@ -51,7 +53,8 @@ std::int64_t ns_of(clockid_t clock) {
   return now.tv_sec * kNanoseconds + now.tv_nsec;
 }
 
-/// Renames `from`, or copies and removes it where `to` is on another file system. Errors: as std::error_code.
+/// Renames `from`, or copies and removes it where `to` is on another file system; it gets a hidden name first, because
+/// a kill while it is removed must not leave a part of it that arrives again. Errors: as std::error_code.
 std::error_code move_entry(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
@@ -60,7 +63,11 @@ std::error_code move_entry(const fs::path& from, const fs::path& to) {
   fs::remove_all(half, error);
   fs::copy(from, half, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (!error) fs::rename(half, to, error);
-  if (!error) fs::remove_all(from, error);
+  if (error) return error;
+  const fs::path removed = from.parent_path() / ("." + finished_name(from) + kExpired);
+  fs::remove_all(removed, error);
+  fs::rename(from, removed, error);
+  if (!error) fs::remove_all(removed, error);
   return error;
 }
 
@@ -83,13 +90,23 @@ fs::path reason_file_of(const fs::path& entry) {
   return entry.parent_path() / (entry.filename().string() + kReasonEnding);
 }
 
+std::string finished_name(const fs::path& entry) {
+  constexpr std::size_t kMostBytes = 230, kKeptBytes = 180;  // of the 255 of a file system
+  const std::string name = entry.filename().string();
+  return name.size() <= kMostBytes ? name : name.substr(0, kKeptBytes) + "." + content_hash(std::string_view(name));
+}
+
 InboxEntries InboxEntries::of(const fs::path& folder) {
   InboxEntries entries;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (name.starts_with(".")) continue;
-    if (const auto changed = last_change_ns(it->path())) entries.changed_ns[name] = *changed;
+    std::error_code unseen;
+    if (const auto changed = last_change_ns(it->path()))
+      entries.changed_ns[name] = *changed;
+    else if (fs::is_directory(it->symlink_status(unseen)))
+      entries.closed.insert(name);
   }
   if (error)
     throw Error(ErrorKind::kInput,
@@ -107,7 +124,7 @@ Inbox::Inbox(InboxFolders folders, InboxClock clock) : folders_(std::move(folder
   if (folders_.keep_days > 0) require_folder_of_inbox(folders_.done);
   lock_.emplace(FolderLock::writing(folders_.folder, "predict"));
   make_output_folder(folders_.done / "failed");
-  remove_half_deleted(folders_.done);
+  for (const fs::path& folder : {folders_.folder, folders_.done, folders_.done / "failed"}) remove_half_deleted(folder);
 }
 
 Inbox::~Inbox() {
@@ -119,7 +136,9 @@ std::vector<fs::path> Inbox::arrived() {
   const std::int64_t wall_ns = clock_.wall_ns(), steady_ns = clock_.steady_ns();
   std::map<std::string, Seen> there;
   std::vector<fs::path> complete;
-  for (const auto& [name, changed] : InboxEntries::of(folders_.folder).changed_ns) {
+  InboxEntries now = InboxEntries::of(folders_.folder);
+  closed_before_ = std::exchange(closed_, std::move(now.closed));
+  for (const auto& [name, changed] : now.changed_ns) {
     Seen entry{.changed_ns = changed, .since_ns = steady_ns};
     if (const auto known = seen_.find(name); known != seen_.end() && known->second.changed_ns == changed)
       entry = known->second;
@@ -135,14 +154,20 @@ std::vector<fs::path> Inbox::arrived() {
   return complete;
 }
 
+std::size_t Inbox::closed() const {  // not of one call alone: a file may have gone while its folder was searched
+  return static_cast<std::size_t>(
+      std::ranges::count_if(closed_, [&](const std::string& name) { return closed_before_.contains(name); }));
+}
+
 std::optional<fs::path> Inbox::finish(const fs::path& entry, const std::optional<FailureReason>& failed) {
+  std::error_code error;
+  if (fs::symlink_status(entry, error).type() == fs::file_type::not_found) return std::nullopt;
   const auto seen = seen_.find(entry.filename().string());
   if (seen != seen_.end() && last_change_ns(entry).value_or(seen->second.changed_ns) != seen->second.changed_ns)
     return std::nullopt;
   const fs::path folder = failed ? folders_.done / "failed" : folders_.done;
-  const std::string name = entry.filename().string();
+  const std::string name = finished_name(entry);
   fs::path to = folder / name;
-  std::error_code error;
   for (int copy = 2; fs::symlink_status(to, error).type() != fs::file_type::not_found; ++copy)
     to = folder / (name + "." + std::to_string(copy));
   if (failed) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ struct FailureReason {
 /// The entries at the top of a folder as they are now: files and folders, but no links and nothing hidden.
 struct InboxEntries {
   std::map<std::string, std::int64_t> changed_ns;  // by name: time of the last change of the entry or a file in it
-  /// Folders are searched to a depth of 32, and to a million files; those beyond are no entries. Errors: kInput when
+  std::set<std::string> closed;                    // folders that cannot be looked into, or that are too deep or full
+  /// Folders are searched to a depth of 32, and to a million files; those beyond are `closed`. Errors: kInput when
   /// the folder is gone or cannot be read.
   static InboxEntries of(const std::filesystem::path& folder);
 };
@@ -60,10 +62,13 @@ class Inbox {
   /// for quiet_s seconds. Where the clock was set back, so that a change lies in the future, the seconds count from
   /// when it was first seen. An entry that was returned is left out until it changes. Errors: those of InboxEntries.
   std::vector<std::filesystem::path> arrived();
+  /// Returns how many folders the last two calls of arrived() could not look into, so that they never arrive.
+  std::size_t closed() const;
 
   /// Moves an entry to the folder of finished ones, after its reason is written where it failed; where its name is
   /// taken there, ".2", ".3" ... is put behind it. Returns its new place; none for an entry that has changed since it
-  /// was returned: it stays, and arrives again. Errors: kOutput; the entry then stays.
+  /// was returned, which stays and arrives again, and for one that somebody took away. Errors: kOutput; the entry then
+  /// stays.
   std::optional<std::filesystem::path> finish(const std::filesystem::path& entry,
                                               const std::optional<FailureReason>& failed = std::nullopt);
 
@@ -79,9 +84,14 @@ class Inbox {
   InboxFolders folders_;
   InboxClock clock_;
   std::optional<FolderLock> lock_;
-  std::map<std::string, Seen> seen_;        // entries that are there, by name
+  std::map<std::string, Seen> seen_;  // entries that are there, by name
+  std::set<std::string> closed_, closed_before_;
   std::optional<std::int64_t> expired_ns_;  // steady time of the last call that deleted
 };
+
+/// The name that an entry has among the finished ones: its own; of more than 230 bytes, which would leave no room for
+/// what is put before and behind it, its beginning and its hash.
+std::string finished_name(const std::filesystem::path& entry);
 
 /// The file that says why an entry failed, beside it: "done/failed/a.nii.gz.reason.json".
 std::filesystem::path reason_file_of(const std::filesystem::path& entry);

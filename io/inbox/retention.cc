@@ -49,7 +49,7 @@ std::size_t delete_old_entries(const fs::path& done, double keep_days, std::int6
   std::size_t deleted = 0;
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(done / "failed", error))) return 0;  // no folder of finished inputs
-  remove_half_deleted(done);
+  for (const fs::path& folder : {done, done / "failed"}) remove_half_deleted(folder);
   for (const fs::path& folder : {done, done / "failed"}) {
     for (const fs::path& entry : entries_in(folder)) {
       const std::string name = entry.filename().string();
@@ -65,13 +65,12 @@ std::size_t delete_old_entries(const fs::path& done, double keep_days, std::int6
   return deleted;
 }
 
-void remove_half_deleted(const fs::path& done) {
+void remove_half_deleted(const fs::path& folder) {
   std::error_code error;
-  for (const fs::path& folder : {done, done / "failed"})
-    for (const fs::path& entry : entries_in(folder)) {
-      const std::string name = entry.filename().string();
-      if (name.starts_with(".") && name.ends_with(kExpired)) fs::remove_all(entry, error);
-    }
+  for (const fs::path& entry : entries_in(folder)) {
+    const std::string name = entry.filename().string();
+    if (name.starts_with(".") && name.ends_with(kExpired)) fs::remove_all(entry, error);
+  }
 }
 
 }  // namespace voxshard

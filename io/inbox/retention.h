@@ -11,7 +11,7 @@
 namespace voxshard {
 
 /// Hidden names in the folder of finished inputs, ".NAME" and one of these: an entry that is copied there from another
-/// file system, and one that is being deleted.
+/// file system, and one that is being deleted; in the inbox the latter is one that was copied.
 inline constexpr const char* kArriving = ".arriving";
 inline constexpr const char* kExpired = ".expired";
 /// Behind the name of a failed entry: the file that says why.
@@ -25,7 +25,7 @@ inline constexpr const char* kReasonEnding = ".reason.json";
 ///   returns  entries that were deleted; what cannot be deleted stays and is not counted
 std::size_t delete_old_entries(const std::filesystem::path& done, double keep_days, std::int64_t now_ns);
 
-/// Deletes what killed calls left half deleted in such a folder.
-void remove_half_deleted(const std::filesystem::path& done);
+/// Deletes what killed calls left half deleted in a folder (kExpired).
+void remove_half_deleted(const std::filesystem::path& folder);
 
 }  // namespace voxshard

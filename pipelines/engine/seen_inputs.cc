@@ -19,8 +19,7 @@ bool is_among(const TrainedOn& known, const std::vector<std::string>& keys) {
 
 std::string of_all(std::size_t count, std::int64_t all) { return std::to_string(count) + " of " + std::to_string(all); }
 
-void say_seen(const InputSieve& sieve) {
-  const SeenInputs& seen = sieve.seen;
+void say_seen(const InputSieve& sieve, const SeenInputs& seen) {
   Progress& progress = sieve.progress;
   if (!seen.trained_on.empty())
     progress.warn("W_TRAINED " + of_all(seen.trained_on.size(), seen.inputs) +
@@ -34,12 +33,25 @@ void say_seen(const InputSieve& sieve) {
                  " inputs are what the run was trained on, and are not predicted");
 }
 
+/// Adds what was seen of inputs that arrived later. Of a name that comes again the later input counts: it replaces the
+/// prediction of the earlier one.
+void add_seen(SeenInputs& all, const SeenInputs& now, const std::vector<HashedCase>& inputs) {
+  all.inputs += now.inputs;
+  if (all.any()) {
+    std::set<std::string> again;
+    for (const HashedCase& input : inputs) again.insert(input.name);
+    for (auto* names : {&all.trained_on, &all.left_out})
+      std::erase_if(*names, [&](const std::string& name) { return again.contains(name); });
+  }
+  all.trained_on.insert(all.trained_on.end(), now.trained_on.begin(), now.trained_on.end());
+  all.left_out.insert(all.left_out.end(), now.left_out.begin(), now.left_out.end());
+}
+
 }  // namespace
 
 std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<HashedCase>& inputs) {
-  SeenInputs& seen = sieve.seen;
   std::vector<char> wanted(inputs.size(), 1);
-  seen = {.inputs = std::ssize(inputs)};
+  SeenInputs seen{.inputs = std::ssize(inputs), .trained_on = {}, .left_out = {}};
   const auto keys = item_keys(inputs, sieve.pool, sieve.progress);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool asked = sieve.only == nullptr || is_among(*sieve.only, keys[i]);
@@ -51,7 +63,8 @@ std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<Hashe
       seen.trained_on.push_back(inputs[i].name);
     if (wanted[i] && sieve.wanted != nullptr) sieve.wanted->push_back(inputs[i]);
   }
-  say_seen(sieve);
+  say_seen(sieve, seen);
+  add_seen(sieve.seen, seen, inputs);
   const bool none = !inputs.empty() && std::ranges::find(wanted, 1) == wanted.end();
   if (none && sieve.only != nullptr)
     throw Error(ErrorKind::kNoCase, "[predict] none of the " + std::to_string(inputs.size()) +

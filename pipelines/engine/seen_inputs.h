@@ -19,14 +19,14 @@ namespace voxshard {
 struct InputSieve {
   const TrainedOn& trained_on;
   bool held_out = false;  // true: inputs that were trained on are not predicted
-  SeenInputs& seen;       // output
+  SeenInputs& seen;       // gets what is seen, in addition to that of earlier calls
   WorkerPool& pool;
   Progress& progress;
   const TrainedOn* only = nullptr;            // the keys of the inputs to predict; null: all
   std::vector<HashedCase>* wanted = nullptr;  // gets the inputs to predict, behind those of earlier calls
 };
 
-/// Returns for each input 1 when it is to be predicted, else 0; fills sieve.seen and reports the inputs that were
+/// Returns for each input 1 when it is to be predicted, else 0; adds to sieve.seen and reports the inputs that were
 /// trained on. Inputs that are not among sieve.only are listed as left out. Errors: kNoCase when nothing is left.
 /// Cost: reads every file once.
 std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<HashedCase>& inputs);

@@ -25,11 +25,16 @@ import tomllib
 MOST_WAIT_S = 600
 CLEANING_S = 3600  # between two looks at what was sent long ago
 DAY_S = 86400
+STUDY_PAUSE_S = 20  # after which storescp looks again whether the folder of a study is there
 STORED = re.compile(r"^DIMSE Status\s*: 0x(?:0000|b[0-9a-f]{3})\b", re.MULTILINE)  # success, and warnings: stored
 
 
 def say(text):
     print(text, file=sys.stderr, flush=True)
+
+
+def is_text(value, pattern):
+    return isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
 def read_rules(path):
@@ -45,11 +50,11 @@ def read_rules(path):
             refuse(f"the rules lack [{table}]")
         if table == "receive":
             rules[table] = values = {"aetitle": "VOXSHARD", "port": 11112, "keep_days": 0} | values
-        if not re.fullmatch(r"[!-\[\]-~](?:[ -\[\]-~]{0,14}[!-\[\]-~])?", str(values.get("aetitle"))):
+        if not is_text(values.get("aetitle"), r"[!-\[\]-~](?:[ -\[\]-~]{0,14}[!-\[\]-~])?"):
             refuse(f"[{table}] aetitle is no title: 1 to 16 printable characters without a backslash")
         if type(values.get("port")) is not int or not 0 < values["port"] < 65536:
             refuse(f"[{table}] port is no port")
-    if not re.fullmatch(r"[A-Za-z0-9:][A-Za-z0-9.:-]*", str(rules["send"].get("host"))):
+    if not is_text(rules["send"].get("host"), r"[A-Za-z0-9:][A-Za-z0-9.:-]*"):
         refuse("[send] host is no name or address")
     keep_days = rules["receive"]["keep_days"]
     if type(keep_days) not in (int, float) or not keep_days >= 0:
@@ -64,11 +69,14 @@ def refuse(text):
 
 def receive(rules, inbox):
     """Becomes storescp, which writes INBOX/study_UID/FILE in any transfer syntax. It is quiet: its messages name UIDs; who sends
-    is told what was not stored."""
+    is told what was not stored. It remembers the study that came last, and makes no folder for more of it: predict has moved that
+    folder away, and storescp would refuse what comes late, or again. So each association has a process of its own, which also
+    forgets the study after a pause: a shorter one than that after which predict takes a study (--quiet-for 60)."""
     own = rules["receive"]
     os.makedirs(inbox, exist_ok=True)
-    os.execvp("storescp", ["storescp", "--quiet", "-aet", own["aetitle"], "+xa", "-od", inbox, "--sort-on-study-uid", "study",
-                           "-ta", "30", "-td", "120", str(own["port"])])
+    os.execvp("storescp", ["storescp", "--quiet", "--fork", "-aet", own["aetitle"], "+xa", "-od", inbox,
+                           "--sort-on-study-uid", "study", "-tos", str(STUDY_PAUSE_S), "-ta", "30", "-td", "120",
+                           str(own["port"])])
 
 
 def objects_of(item):

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
+#include "io/files/channel_address.h"
 #include "io/files/output_folder.h"
 #include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/studies/study_again.h"
@@ -25,6 +27,13 @@ void say_without_volume(std::size_t entries, Progress& progress) {
     progress.warn(counted_text(entries, "entry", "entries") +
                   " of the inbox without a volume left in place; slices of a DICOM series belong into a folder of "
                   "their own");
+}
+
+void say_closed(std::size_t entries, Progress& progress) {
+  if (entries > 0)
+    progress.warn(counted_text(entries, "folder", "folders") +
+                  " of the inbox left in place: it cannot be looked into, or is too deep or too full; check its "
+                  "permissions");
 }
 
 /// Asks about a study that may have come before; one whose files cannot be read is new, and reading it says why.
@@ -83,7 +92,7 @@ bool ArrivingImages::is_settled_again(const fs::path& entry) {
 
 void ArrivingImages::finish(const fs::path& entry, const std::optional<FailureReason>& failed) {
   if (!inbox_.finish(entry, failed))
-    progress_.log("an input changed while it was read: it is predicted again when it is complete");
+    progress_.log("an input changed while it was read: what is there is predicted again when it is complete");
 }
 
 /// Looks at what is complete now; returns the images to predict, none where nothing with images arrived.
@@ -106,6 +115,8 @@ std::vector<fs::path> ArrivingImages::take_arrived() {
     fresh[entry] = std::move(images.found.images);
   }
   say_without_volume(without, progress_);
+  if (const std::size_t closed = inbox_.closed(); std::exchange(closed_, closed) < closed)
+    say_closed(closed, progress_);
   std::vector<fs::path> all;
   if (fresh.empty()) return all;
   for (const auto& [entry, state] : entries_) {
@@ -133,11 +144,17 @@ std::vector<fs::path> ArrivingImages::wait() {
   }
 }
 
+/// Returns the entry that a file, a volume of an archive or a channel lies in; none for one elsewhere.
+std::optional<fs::path> ArrivingImages::entry_of(const fs::path& image) const {
+  const fs::path below = file_of_channel(image).lexically_relative(folders_.folder);
+  if (below.empty() || *below.begin() == "..") return std::nullopt;
+  return folders_.folder / *below.begin();
+}
+
 std::set<fs::path> ArrivingImages::entries_of(const Case& item) const {
   std::set<fs::path> entries;
   const auto add = [&](const fs::path& file) {
-    const fs::path below = file.lexically_relative(folders_.folder);
-    if (!below.empty() && *below.begin() != "..") entries.insert(folders_.folder / *below.begin());
+    if (const auto entry = entry_of(file)) entries.insert(*entry);
   };
   for (const fs::path& image : item.images) add(image);
   try {
@@ -146,6 +163,15 @@ std::set<fs::path> ArrivingImages::entries_of(const Case& item) const {
     if (e.kind() != ErrorKind::kInput) throw;  // reading reports it
   }
   return entries;
+}
+
+void ArrivingImages::keep_complete(std::vector<Case>& cases, std::vector<CaseFailure>& failures) {
+  const auto arrives = [&](const fs::path& image) {
+    const auto entry = entry_of(image);
+    return entry && !entries_.contains(*entry);
+  };
+  std::erase_if(cases, [&](const Case& item) { return std::ranges::any_of(item.images, arrives); });
+  std::erase_if(failures, [&](const CaseFailure& one) { return !said_.insert(one.id + "\n" + one.message).second; });
 }
 
 void ArrivingImages::expect(const std::vector<Case>& cases) {
@@ -171,7 +197,8 @@ FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& s
   ArrivalCounts counts;
   FoundImageFiles all;
   std::size_t without = 0;
-  for (const auto& [name, changed_ns] : InboxEntries::of(folders.folder).changed_ns) {
+  const InboxEntries entries = InboxEntries::of(folders.folder);
+  for (const auto& [name, changed_ns] : entries.changed_ns) {
     const fs::path entry = folders.folder / name;
     const double age_s = static_cast<double>(system_clock().wall_ns() - changed_ns) / 1e9;
     if (age_s < folders.quiet_s) {
@@ -189,6 +216,7 @@ FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& s
     for (fs::path& image : images.found.images) all.images.push_back(std::move(image));
   }
   say_without_volume(without, progress);
+  say_closed(entries.closed.size(), progress);
   if (counts.incomplete > 0)
     progress.log(counted_text(counts.incomplete, "entry", "entries") + " of the inbox not complete yet");
   if (const std::string text = counts.left_alone.text(); !text.empty()) progress.log("in all " + text);

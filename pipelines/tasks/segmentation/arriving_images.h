@@ -46,6 +46,10 @@ class ArrivingImages {
   /// are, and are counted once. Deletes finished entries that are too old. Errors: Stopped; those of Inbox::arrived()
   /// and Inbox::finish().
   std::vector<std::filesystem::path> wait();
+  /// Leaves out cases of which an image lies in an entry that is not complete (a channel that is found beside another
+  /// while it is copied): they are made again when it arrives. Leaves out failures that were there after an earlier
+  /// wait(): images that wait for others are returned each time.
+  void keep_complete(std::vector<Case>& cases, std::vector<CaseFailure>& failures);
   /// Notes the cases that were made of the images of the last wait().
   void expect(const std::vector<Case>& cases);
   /// Notes that a case was predicted, or left out with a reason; moves its entries whose cases have all ended. An entry
@@ -58,6 +62,7 @@ class ArrivingImages {
   bool is_settled_again(const std::filesystem::path& entry);
   std::vector<std::filesystem::path> take_arrived();
   void finish(const std::filesystem::path& entry, const std::optional<FailureReason>& failed);
+  std::optional<std::filesystem::path> entry_of(const std::filesystem::path& image) const;
   std::set<std::filesystem::path> entries_of(const Case& item) const;
 
   struct Entry {
@@ -70,8 +75,10 @@ class ArrivingImages {
   Progress& progress_;
   Inbox inbox_;
   ArrivalCounts counts_;
+  std::size_t closed_ = 0;                          // folders that cannot be looked into, as far as that was said
   std::map<std::filesystem::path, Entry> entries_;  // those with images; no cases: they wait for other channels
   std::map<std::filesystem::path, std::set<std::filesystem::path>> used_;  // by image of a case: its entries
+  std::set<std::string> said_;                                             // failures, by id and message
 };
 
 /// Returns the images of the entries of an inbox that are complete, for a dry run: nothing is moved or written. Logs

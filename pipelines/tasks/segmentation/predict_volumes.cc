@@ -219,6 +219,7 @@ class VolumePrediction : public Prediction {
   std::vector<Case> wanted_cases(const std::vector<fs::path>& images) {
     InputCases found = o_.recursive ? cases_below(o_.input, images, plan_.channels, o_.formats)
                                     : cases_of_images(images, plan_.channels, o_.formats);
+    if (arriving_) arriving_->keep_complete(found.cases, found.failures);
     if (found.left_out > 0)
       b_.progress.warn("left out: " + std::to_string(found.left_out) + " files of channels behind the " +
                        std::to_string(plan_.channels.size()) + " of the run");

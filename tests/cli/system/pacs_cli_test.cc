@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 namespace voxshard {
 namespace {
 
@@ -139,6 +141,18 @@ TEST_F(PacsCli, RulesThatCannotBeAreRefused) {
   }
   rules("-1");
   EXPECT_THAT(once().err, HasSubstr("keep_days"));
+  const std::string receive = "[receive]\naetitle = \"A\"\n", send = "[send]\nport = 4242\n";
+  const std::string title = "aetitle = \"P\"\n", host = "host = \"127.0.0.1\"\n";
+  for (const auto& [text, key] :
+       std::map<std::string, std::string>{{send + title, "[send] host"},
+                                          {send + title + "host = 5\n", "[send] host"},
+                                          {send + host, "[send] aetitle"},
+                                          {send + host + "aetitle = 5\n", "[send] aetitle"}}) {
+    scene_.write("rules.toml", receive + text);
+    const CommandResult r = once();
+    EXPECT_EQ(r.exit_code, 2) << text;
+    EXPECT_THAT(r.err, HasSubstr(key)) << text;
+  }
   scene_.write("rules.toml", "[send");
   EXPECT_THAT(once().err, HasSubstr("cannot be read"));
   EXPECT_EQ(lines("calls"), 0u);
@@ -150,6 +164,8 @@ TEST_F(PacsCli, ReceivingBecomesStorescp) {
   EXPECT_TRUE(fs::is_directory(scene_ / "inbox"));
   const std::string call = file_text(scene_ / "calls");
   EXPECT_THAT(call, HasSubstr("-aet VOXSHARD +xa -od " + (scene_ / "inbox") + " --sort-on-study-uid study"));
+  EXPECT_THAT(call, HasSubstr("--fork ")) << "one process for all remembers a study whose folder has moved away";
+  EXPECT_THAT(call, HasSubstr(" -tos 20 ")) << "and so does one whose sender pauses";
   EXPECT_TRUE(call.ends_with(" 11112\n")) << call;
 }
 

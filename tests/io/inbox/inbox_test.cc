@@ -102,6 +102,66 @@ TEST_F(AnInbox, AnEntryThatChangedSinceItWasReturnedStaysAndArrivesAgain) {
   EXPECT_EQ(inbox.finish(path("in/series")), path("done/series"));
 }
 
+TEST_F(AnInbox, AFolderThatCannotBeLookedIntoIsCountedAndStopsNoOther) {
+  Inbox inbox = this->inbox();
+  std::string deep = "in/deep";
+  for (int i = 0; i < 40; ++i) deep += "/a";
+  write(deep + "/1.dcm"), write("in/b.nii");
+  EXPECT_THAT(inbox.arrived(), ElementsAre(path("in/b.nii")));
+  EXPECT_EQ(inbox.closed(), 0u) << "a file may have gone just now";
+  EXPECT_THAT(inbox.arrived(), IsEmpty());
+  EXPECT_EQ(inbox.closed(), 1u);
+  fs::remove_all(path("in/deep"));
+  inbox.arrived();
+  EXPECT_EQ(inbox.closed(), 0u);
+}
+
+TEST_F(AnInbox, AnEntryThatSomebodyTookAwayIsNoErrorOfTheOthers) {
+  Inbox inbox = this->inbox();
+  write("in/a.nii"), write("in/b.nii");
+  ASSERT_EQ(inbox.arrived().size(), 2u);
+  fs::remove(path("in/a.nii"));
+  EXPECT_EQ(inbox.finish(path("in/a.nii"), FailureReason{"E_READ", "is gone"}), std::nullopt);
+  EXPECT_TRUE(fs::is_empty(path("done/failed"))) << "no reason of nothing";
+  EXPECT_EQ(inbox.finish(path("in/b.nii")), path("done/b.nii"));
+}
+
+TEST_F(AnInbox, TheLongestNamesThatAFileSystemHasAreFinishedAndDeletedToo) {
+  const std::string first = std::string(254, 'a') + "1", second = std::string(254, 'a') + "2";
+  std::int64_t later_ns = 0;
+  Inbox inbox({.folder = path("in"), .done = path("done"), .quiet_s = 0, .keep_days = 1},
+              {.wall_ns = [&] { return system_clock().wall_ns() + later_ns; }, .steady_ns = [] { return 0; }});
+  write("in/" + first + "/1.dcm"), write("in/" + second + "/1.dcm"), write("in/b.nii");
+  EXPECT_EQ(finished_name("in/b.nii"), "b.nii");
+  const auto good = inbox.finish(path("in/" + first));
+  const auto bad = inbox.finish(path("in/" + second), FailureReason{"E_NAME", "has more than 200 bytes"});
+  ASSERT_TRUE(good && bad);
+  EXPECT_EQ(*good, path("done/" + finished_name(first)));
+  EXPECT_NE(finished_name(first), finished_name(second)) << "names that differ at their end alone";
+  EXPECT_TRUE(fs::exists(reason_file_of(*bad)));
+  later_ns = 2 * 86400 * std::int64_t{1'000'000'000};
+  EXPECT_EQ(inbox.expire(), 2u);
+  EXPECT_TRUE(fs::is_empty(path("done/failed")));
+}
+
+TEST_F(AnInbox, WhatWasCopiedToAnotherFileSystemGoesUnderAHiddenName) {
+  write("in/.study.expired/2.dcm");  // a kill while it was removed, after it was copied
+  {
+    const Inbox inbox = this->inbox();
+    EXPECT_FALSE(fs::exists(path("in/.study.expired")));
+  }
+  struct stat here {
+  }, there{};
+  if (::stat(path("in").c_str(), &here) != 0 || ::stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev)
+    GTEST_SKIP() << "one file system";
+  const ScratchFolder other("inbox_done", "/dev/shm");
+  Inbox inbox({.folder = path("in"), .done = other.path() / "done", .quiet_s = 0});
+  write("in/study/deep/1.dcm", "slice");
+  EXPECT_EQ(inbox.finish(path("in/study")), other.path() / "done/study");
+  EXPECT_EQ(read_bytes(other.path() / "done/study/deep/1.dcm"), "slice");
+  EXPECT_FALSE(fs::exists(path("in/study")) || fs::exists(path("in/.study.expired")));
+}
+
 TEST_F(AnInbox, IsThatOfOneProcessAtATime) {
   {
     const Inbox first = this->inbox();

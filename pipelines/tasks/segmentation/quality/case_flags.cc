@@ -5,6 +5,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/csv.h"
 #include "io/files/file_name.h"
+#include "io/files/open_file.h"
 #include "libcore/base/flag_text.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
@@ -67,16 +68,27 @@ void CaseFlags::read() {
   }
 }
 
-void CaseFlags::write() const {
-  std::string text = joined(kColumns, ",") + "\n";
-  const auto add = [&](const std::string& id, const Row& row) {
+std::string CaseFlags::text_of(const std::string& id, const std::vector<Row>& rows) {
+  std::string text;
+  const auto add = [&](const Row& row) {
     text += csv_text(id) + "," + csv_text(row.code) + "," + csv_text(row.label_class) + "," + csv_text(row.what) + "\n";
   };
-  for (const auto& [id, rows] : rows_) {
-    if (rows.empty()) add(id, {});
-    for (const Row& row : rows) add(id, row);
-  }
+  if (rows.empty()) add({});
+  for (const Row& row : rows) add(row);
+  return text;
+}
+
+void CaseFlags::write() {
+  std::string text = joined(kColumns, ",") + "\n";
+  for (const auto& [id, rows] : rows_) text += text_of(id, rows);
   write_text_atomically(output_.folder / kQualityFile, text);
+  is_listed_ = true;
+}
+
+/// Adds the rows of a case that the file does not have, behind the others until add_to() sorts them: a watch has cases
+/// without end, and does not write all of them again for each. Returns false where the file cannot be added to.
+bool CaseFlags::append(const std::string& id) const {
+  return append_to_file(output_.folder / kQualityFile, text_of(id, rows_.at(id)), true) == 0;
 }
 
 void CaseFlags::judge(const std::string& id, const Volume& labels, const std::vector<Quantiles>& channels,
@@ -87,6 +99,7 @@ void CaseFlags::judge(const std::string& id, const Volume& labels, const std::ve
   const QualityFacts facts{
       .labels = label_facts(LabelSlabs::of(labels.voxels), labels.geometry, least_part_ml, left_bytes),
       .channels = channels};
+  const bool is_new = !rows_.contains(id);
   std::vector<Row>& rows = rows_[id];
   rows.clear();
   last_ = quality_flags(facts, *ranges_, class_names_);
@@ -95,7 +108,7 @@ void CaseFlags::judge(const std::string& id, const Volume& labels, const std::ve
     rows.push_back({flag.code, label_class > 0 ? class_names_.at(label_class) : "", plain_text(flag.what)});
     progress_.warn("case " + shown_name(id) + ": " + flag.code + " " + flag.what);
   }
-  write();
+  if (!is_listed_ || !is_new || !append(id)) write();
 }
 
 void CaseFlags::add_to(PredictReport& report) {

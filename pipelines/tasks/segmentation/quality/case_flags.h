@@ -39,7 +39,7 @@ class CaseFlags {
   /// Returns the flags that judge() gave last; none where nothing is judged.
   const std::vector<QualityFlag>& last() const { return last_; }
   /// Forgets a case whose label map is removed.
-  void drop(const std::string& id) { rows_.erase(id); }
+  void drop(const std::string& id) { is_listed_ = rows_.erase(id) == 0 && is_listed_; }
   /// Adds the flags of the report's cases, those of kept ones too, to its document and its text. Errors: kOutput.
   void add_to(PredictReport& report);
 
@@ -51,7 +51,9 @@ class CaseFlags {
   bool judges() const { return ranges_ && ranges_->enough(); }
   void say_what_is_not_judged(Progress& progress) const;
   void read();
-  void write() const;
+  static std::string text_of(const std::string& id, const std::vector<Row>& rows);
+  void write();
+  bool append(const std::string& id) const;
 
   std::optional<QualityRanges> ranges_;
   std::vector<std::string> class_names_;
@@ -59,6 +61,7 @@ class CaseFlags {
   Progress& progress_;
   std::vector<QualityFlag> last_;
   std::map<std::string, std::vector<Row>> rows_;  // by case; without a row: nothing is odd
+  bool is_listed_ = false;                        // the file is of this call and lists exactly these
 };
 
 }  // namespace voxshard

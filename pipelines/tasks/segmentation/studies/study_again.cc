@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "io/dicom/dicom_series.h"
+#include "io/inbox/inbox.h"
 
 namespace voxshard {
 namespace {
@@ -41,7 +42,8 @@ StudyAgain find_study_again(const fs::path& entry, const fs::path& done) {
   StudyAgain again;
   std::error_code error;
   if (!is_real_folder(entry) || !(holds_dicom(entry) || fs::is_empty(entry, error))) return again;
-  for (const fs::path& earlier : {done / entry.filename(), done / "failed" / entry.filename()}) {
+  const std::string name = finished_name(entry);
+  for (const fs::path& earlier : {done / name, done / "failed" / name}) {
     if (!is_real_folder(earlier)) continue;
     const Repetition found = compare_entries(entry, earlier);
     if (!found.is_plain) continue;

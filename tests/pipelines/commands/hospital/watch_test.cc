@@ -5,7 +5,10 @@
 #include "io/audit/sha256.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/engine/audit_trail.h"
+#include "pipelines/tasks/segmentation/arriving_images.h"
+#include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
+#include "tests/pipelines/channel_scene.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -49,24 +52,32 @@ struct WatchScene : TrainingScene {
 
 TEST(RunWatch, WhatArrivesIsPredictedAndMovesAway) {
   WatchScene scene("watch");
-  scene.arrive(0, "a.nii.gz");
+  scene.arrive(0, "a.nii.gz"), scene.arrive(1, "c.nii.gz");
   std::ofstream(scene.path("inbox/broken.nii.gz")) << "no volume";
   std::ofstream(scene.path("inbox/notes.txt")) << "foreign";
+  fs::path deep = scene.path("inbox/deep");
+  for (int i = 0; i < 40; ++i) deep /= "a";
+  fs::create_directories(deep);
   ArrivalProgress progress;
-  progress.after[2] = [&] { scene.arrive(1, "b.nii.gz"), scene.arrive(2, "a.nii.gz"); };  // another image named a
-  progress.after[4] = [&] { progress.stop = true; };
+  progress.after[3] = [&] { scene.arrive(1, "b.nii.gz"), scene.arrive(2, "a.nii.gz"); };  // another image named a
+  progress.after[5] = [&] { progress.stop = true; };
   const PredictReport report = run_predict(scene.watch(), progress);
   EXPECT_FALSE(report.interrupted) << "a stop while it waits is its normal end";
-  EXPECT_EQ(report.cases.size(), 3u);
+  EXPECT_EQ(report.cases.size(), 4u);
   ASSERT_EQ(report.failures.size(), 1u);
   EXPECT_EQ(report.failures[0].id, "broken");
   EXPECT_GT(report.memory.plan.total(), 0);
+  EXPECT_THAT(report.seen.trained_on, testing::UnorderedElementsAre("b", "c"))
+      << "of all that arrived; a is another now";
+  EXPECT_EQ(report.seen.inputs, 5);
+  EXPECT_TRUE(fs::exists(scene.path("out/trained_on.json")));
   EXPECT_TRUE(Scene::bytes_of(scene.path("out/a.nii.gz")) == scene.predicted_alone(2)) << "of the later image";
   EXPECT_TRUE(Scene::bytes_of(scene.path("out/b.nii.gz")) == scene.predicted_alone(1));
   for (const char* name : {"done/a.nii.gz", "done/a.nii.gz.2", "done/b.nii.gz", "done/failed/broken.nii.gz"})
     EXPECT_TRUE(fs::exists(scene.path(name))) << name;
   EXPECT_TRUE(Scene::bytes_of(scene.path("done/a.nii.gz")) == Scene::bytes_of(scene.image(0)));
   EXPECT_TRUE(fs::exists(scene.path("inbox/notes.txt"))) << "what is no volume stays";
+  EXPECT_THAT(progress.lines, testing::Contains(HasSubstr("1 folder of the inbox left in place"))) << "and is said";
   EXPECT_THAT(Scene::bytes_of(scene.path("out/quarantine.csv")), HasSubstr("broken,E_READ"));
 }
 
@@ -87,6 +98,76 @@ TEST(RunWatch, ARestartTakesWhatTheLastOneLeft) {
   EXPECT_EQ(report.kept, 1);
   EXPECT_TRUE(fs::is_empty(scene.path("inbox")));
   EXPECT_TRUE(Scene::bytes_of(scene.path("out/b.nii.gz")) == scene.predicted_alone(1));
+}
+
+/// A run of two channels and an inbox.
+struct ChannelWatchScene : ChannelScene {
+  explicit ChannelWatchScene(const std::string& name) : ChannelScene(name) {
+    write_channels(3);
+    prepare_dataset(preparation(), progress);
+    TrainOptions o{.work = work(), .run = path("run"), .steps = 2, .resources = {.threads = 2}};
+    o.task.of<VolumeTaskOptions>().fold = "all";
+    o.task.of<VolumeTaskOptions>().sampling.crop = {16, 16, 16};
+    o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3, .norm = NormKind::kInstance, .slope = 0.01};
+    o.spec.precision = DType::kF32;
+    run_train(o, progress);
+    fs::create_directories(path("inbox"));
+  }
+  void arrive(int i, std::size_t c, const std::string& name) const {
+    fs::copy_file(channel(i, c), path("inbox") / (name + "_000" + std::to_string(c) + ".nii"));
+  }
+  PredictOptions watch() const {
+    PredictOptions o{.run = path("run"), .input = path("inbox"), .output = path("out")};
+    o.task.of<VolumeReading>() = {.watch = true, .done = path("done"), .quiet_s = 0};
+    return o;
+  }
+};
+
+TEST(RunWatch, AChannelThatWaitsForAnotherIsSaidOnceAndPredictedWithIt) {
+  ChannelWatchScene scene("watch_channels");
+  for (const std::size_t c : {0, 1}) scene.arrive(0, c, "b");
+  scene.arrive(1, 0, "a");
+  ArrivalProgress progress;
+  progress.after[2] = [&] { scene.arrive(2, 0, "c"), scene.arrive(2, 1, "c"); };
+  progress.after[3] = [&] { scene.arrive(1, 1, "a"); };
+  progress.after[4] = [&] { progress.stop = true; };
+  const PredictReport report = run_predict(scene.watch(), progress);
+  EXPECT_EQ(report.cases.size(), 3u);
+  ASSERT_EQ(report.failures.size(), 1u) << "said again when c arrived";
+  EXPECT_EQ(report.failures[0].code, "E_MISSING");
+  EXPECT_TRUE(fs::is_empty(scene.path("inbox")));
+}
+
+TEST(RunWatch, AFileOfAllChannelsMovesAwayWhole) {
+  ChannelWatchScene scene("watch_whole");
+  scene.write_whole(scene.path("inbox/whole.nii"), 0);
+  ArrivalProgress progress;
+  progress.after[1] = [&] { scene.arrive(1, 0, "b"), scene.arrive(1, 1, "b"); };
+  progress.after[2] = [&] { progress.stop = true; };
+  EXPECT_EQ(run_predict(scene.watch(), progress).cases.size(), 2u) << "the watch goes on";
+  EXPECT_TRUE(fs::exists(scene.path("done/whole.nii")));
+}
+
+TEST(RunWatch, AChannelThatMayStillBeCopiedIsNotPredicted) {
+  ChannelScene scene("watch_copied");
+  scene.write_channels(1);
+  fs::create_directories(scene.path("inbox"));
+  const VolumeFormats formats = volume_formats();
+  const auto cases_of = [&](const std::vector<fs::path>& images) {
+    return cases_of_images(images, {"CT", "PET"}, formats);
+  };
+  ArrivingImages arriving({.folder = scene.path("inbox"), .done = scene.path("done"), .quiet_s = 0}, {}, formats,
+                          scene.progress);
+  fs::copy_file(scene.channel(0, 0), scene.path("inbox/a_0000.nii"));
+  const std::vector<fs::path> images = arriving.wait();
+  fs::copy_file(scene.channel(0, 1), scene.path("inbox/a_0001.nii"));  // it has not been seen to be quiet
+  InputCases early = cases_of(images);
+  ASSERT_EQ(early.cases.size(), 1u) << "it is found beside the other channel";
+  arriving.keep_complete(early.cases, early.failures);
+  EXPECT_TRUE(early.cases.empty());
+  InputCases complete = cases_of(arriving.wait());
+  arriving.keep_complete(complete.cases, complete.failures);
+  EXPECT_EQ(complete.cases.size(), 1u);
 }
 
 TEST(RunWatch, AnInboxInWhichNothingArrivesEndsWell) {

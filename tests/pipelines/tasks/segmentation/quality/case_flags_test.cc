@@ -2,6 +2,7 @@
 #include "pipelines/tasks/segmentation/quality/case_flags.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -65,6 +66,33 @@ TEST(CaseFlags, AreSaidListedAndTold) {
   EXPECT_THAT(report.text, Not(HasSubstr("  good: ")));
   EXPECT_THAT(scene.list(), testing::StartsWith("case,code,class,what\ngood,,,\nodd,W_ABSENT,cord,cord (1) is missing; "
                                                 "all 20 training cases with annotations of it have it\n"));
+}
+
+TEST(CaseFlags, AFurtherCaseAddsItsRowsAndTheOthersAreNotWrittenAgain) {
+  FlagScene scene;
+  const auto file_number = [&] {
+    struct stat found {};
+    EXPECT_EQ(::stat(scene.path("quality.csv").c_str(), &found), 0);
+    return found.st_ino;
+  };
+  CaseFlags flags = scene.flags();
+  flags.judge("c", FlagScene::map(), intensities(), 0);
+  // A second name keeps the file, so that a new one cannot get its number.
+  std::filesystem::create_hard_link(scene.path("quality.csv"), scene.path("first"));
+  const auto first = file_number();
+  flags.judge("b", FlagScene::map(), intensities(), 0), flags.judge("a", FlagScene::map(), intensities(), 0);
+  EXPECT_EQ(file_number(), first) << "all cases were written again";
+  EXPECT_EQ(scene.list(), "case,code,class,what\nc,,,\nb,,,\na,,,\n");
+  flags.judge("b", FlagScene::map(1, false), intensities(), 0);
+  EXPECT_THAT(scene.list(), testing::StartsWith("case,code,class,what\na,,,\nb,W_ABSENT,cord,"));
+  EXPECT_THAT(scene.list(), testing::EndsWith("\nc,,,\n")) << "a case that comes again has its rows once";
+  flags.drop("a");
+  flags.judge("a", FlagScene::map(), intensities(), 0);
+  EXPECT_THAT(scene.list(), testing::StartsWith("case,code,class,what\na,,,\nb,")) << "and so has one that was dropped";
+  EXPECT_THAT(scene.list(), testing::EndsWith("\nc,,,\n"));
+  std::filesystem::remove(scene.path("quality.csv"));  // somebody took it away
+  flags.judge("d", FlagScene::map(), intensities(), 0);
+  EXPECT_THAT(scene.list(), testing::EndsWith("\nc,,,\nd,,,\n"));
 }
 
 TEST(CaseFlags, TextsOfAnEarlierListSteerNoTerminal) {
