@@ -17,12 +17,12 @@ using testing::Not;
 /// Runs voxshard with at most that many threads beside the first. `timeout` ends a process that hangs, with exit code
 /// 124.
 CommandResult run_with(int most_threads, const std::string& arguments) {
-  // x264 leaks memory when it is refused a thread. UCX, which is linked with Open MPI 5, starts a thread of its own
-  // before main() unless it is told not to, and when it is refused says so on standard output.
-  return run_voxshard(arguments, "",
-                      "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 UCX_VFS_ENABLE=n timeout -k 5 120 env "
-                      "LD_PRELOAD=" VOXSHARD_FEW_THREADS " VOXSHARD_MOST_THREADS=" +
-                          std::to_string(most_threads));
+  // x264 leaks memory when it is refused a thread.
+  return run_voxshard(
+      arguments, "",
+      "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 timeout -k 5 120 env LD_PRELOAD=" VOXSHARD_FEW_THREADS
+      " VOXSHARD_MOST_THREADS=" +
+          std::to_string(most_threads));
 }
 
 class FewThreads : public TrainedCli {
