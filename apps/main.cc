@@ -17,6 +17,7 @@
 #include "apps/terminal/progress.h"
 #include "apps/terminal/stop_signals.h"
 #include "apps/words/config_args.h"
+#include "apps/words/help_format.h"
 #include "apps/words/typos.h"
 #include "io/files/now_reading.h"
 #include "io/files/standard_streams.h"
@@ -226,6 +227,7 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
       "Trains on whole CT volumes and video cut over a set of emulated cores. No network, no telemetry; not a medical "
       "device.");
   root.name("voxshard");
+  root.formatter(help_format());
   root.set_help_flag("-h,--help", "A page of help");
   root.set_help_all_flag("--help-all", "What each option means, with its range and default");
   root.footer("Example: voxshard demo data && voxshard prepare data -o work");

@@ -19,9 +19,12 @@ namespace {
 std::optional<std::string> converted_by_dcmtk(const std::string& text, const std::string& character_set) {
   const DicomLibrary library;
   DcmSpecificCharacterSet set;
+  // Behind a backslash, which separates values, a text with escape sequences begins again in its first set. One without
+  // is not parted there: 0x5c may be the second byte of a letter of GB18030, which DCMTK 3.6.9 would cut in two.
+  const char* const separators = text.find('\x1b') != std::string::npos ? "\\" : "";
   OFString converted;
   const bool known = set.selectCharacterSet(character_set.c_str(), "ISO_IR 192").good() &&
-                     set.convertString(text.c_str(), converted, "\\").good();
+                     set.convertString(text.c_str(), converted, separators).good();
   return known ? std::optional(std::string(converted.c_str())) : std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 // Settings as options of the command line: those of the program's models, and of a model that only tests define.
 #include "apps/setting_args.h"
+#include "apps/words/help_format.h"
 #include "tests/expect_error.h"
 
 #include <gmock/gmock.h>
@@ -18,6 +19,7 @@ struct ParsedModel {
   ParsedModel(ModelTable models, std::vector<std::string> words) {
     model.models = std::move(models);
     settings.add(model_rows(model, false));
+    app.formatter(help_format());
     add_settings(app, settings);
     std::reverse(words.begin(), words.end());
     app.parse(words);
@@ -135,6 +137,7 @@ struct ToyOptions {
                   {.name = "purrs", .help = "Whether it purrs", .value = &purrs},
                   {"meals", "Hours of meals", "", &meals},
                   {"weight", "LOW,HIGH", "", &weight}});
+    app.formatter(help_format());
     add_settings(app, settings);
   }
   void parse(std::vector<std::string> words) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <string>
 
 #include "tests/cli/run_voxshard.h"
@@ -30,7 +31,10 @@ class Process {
     int ends[2];
     if (columns > 0) {
       const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
-      if (::openpty(&ends[0], &ends[1], nullptr, nullptr, &size) != 0) std::abort();
+      if (::openpty(&ends[0], &ends[1], nullptr, nullptr, &size) != 0) {
+        std::perror("no terminal for the test; is /dev/pts mounted?");
+        std::abort();
+      }
     } else if (::pipe(ends) != 0) {
       std::abort();
     }

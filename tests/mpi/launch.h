@@ -15,6 +15,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "libcore/ranks/mpi.h"
 #include "tests/scratch_folder.h"
@@ -40,6 +41,16 @@ inline std::string mpirun(int ranks) {
   if (!is_open_mpi()) return "'" VOXSHARD_MPIRUN "' " + count;
   const std::string root = ::geteuid() == 0 ? "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " : "";
   return root + "'" VOXSHARD_MPIRUN "' --oversubscribe --bind-to none " + count;
+}
+
+/// Returns words for behind mpirun() that run `commands[rank]`, words of a shell without single quotes, on each rank.
+/// It stands for `-n 1 a : -n 1 b`, at which mpirun of Open MPI 5.0.7 (Debian 13) crashes.
+/// Source: https://github.com/open-mpi/ompi/issues/13303; both variables: libcore/ranks/launcher.cc.
+inline std::string by_rank(const std::vector<std::string>& commands) {
+  std::string cases;
+  for (std::size_t rank = 0; rank < commands.size(); ++rank)
+    cases += std::to_string(rank) + ") " + commands[rank] + ";; ";
+  return "sh -c 'case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in " + cases + "esac'";
 }
 
 struct Launched {

@@ -7,7 +7,7 @@
 namespace voxshard {
 namespace {
 
-using test::built, test::launch, test::Launched, test::mpirun;
+using test::built, test::by_rank, test::launch, test::Launched, test::mpirun;
 using testing::HasSubstr;
 
 class RanksCli : public testing::Test {
@@ -49,19 +49,23 @@ TEST_F(RanksCli, ACommandThatDoesNotKnowRanksIsRefused) {
 }
 
 TEST_F(RanksCli, RanksThatDifferAreRefusedByName) {
-  const std::string other = " : -n 1 env ONEDNN_MAX_CPU_ISA=SSE41 " + built("voxshard");
-  const Launched words =
-      run(1, "train work -o run --steps 4 : -n 1 " + built("voxshard") + " train work -o run --steps 5");
+  const std::string program = built("voxshard") + " ";
+  // Rank 0 runs the first command, rank 1 the second.
+  const auto differing = [&](const std::string& first, const std::string& second) {
+    return launch(mpirun(2) + by_rank({first, second}));
+  };
+  const Launched words = differing(program + "train work -o run --steps 4", program + "train work -o run --steps 5");
   EXPECT_EQ(words.exit_code, 5);
   EXPECT_THAT(words.err, HasSubstr("[ranks] rank 1 on "));
   EXPECT_THAT(words.err, HasSubstr("there word 6 is 5, here word 6 is 4; start the same program"));
-  const Launched fewer = run(1, "train work -o run --steps 4 : -n 1 " + built("voxshard") + " train work -o run");
+  const Launched fewer = differing(program + "train work -o run --steps 4", program + "train work -o run");
   EXPECT_EQ(fewer.exit_code, 5);
   EXPECT_THAT(fewer.err, HasSubstr("there the number of words is 4, here the number of words is 6"));
-  const Launched isa = run(1, "--version" + other + " --version");
+  const std::string version = program + "--version";
+  const Launched isa = differing(version, "env ONEDNN_MAX_CPU_ISA=SSE41 " + version);
   EXPECT_EQ(isa.exit_code, 5) << isa.err;
   EXPECT_THAT(isa.err, HasSubstr("there instructions is sse41"));
-  const Launched set = run(1, "--version : -n 1 env VOXSHARD_ISA=avx2 " + built("voxshard") + " --version");
+  const Launched set = differing(version, "env VOXSHARD_ISA=avx2 " + version);
   if (set.exit_code != 0) {  // 0 where the machine has no other
     EXPECT_EQ(set.exit_code, 5) << set.err;
     EXPECT_THAT(set.err, HasSubstr("there instruction_set is avx2"));
@@ -70,13 +74,13 @@ TEST_F(RanksCli, RanksThatDifferAreRefusedByName) {
 
 TEST_F(RanksCli, AConfigThatOneRankSeesOtherwiseIsRefused) {
   const ScratchFolder folder;
-  const std::string train = built("voxshard") + " train work -o run --config c.toml";
+  std::vector<std::string> commands;
   for (const char* side : {"a", "b"}) {
     std::filesystem::create_directories(folder / side);
     std::ofstream(folder / side + "/c.toml") << "seed = " << (*side == 'a' ? 1 : 2) << "\n";
+    commands.push_back("cd " + (folder / side) + " && " + built("voxshard") + " train work -o run --config c.toml");
   }
-  const Launched r =
-      launch(mpirun(1) + "-wdir " + (folder / "a") + " " + train + " : -n 1 -wdir " + (folder / "b") + " " + train);
+  const Launched r = launch(mpirun(2) + by_rank(commands));
   EXPECT_EQ(r.exit_code, 5) << r.err;
   EXPECT_THAT(r.err, HasSubstr("there the content of --config is "));
 }

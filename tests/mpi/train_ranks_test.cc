@@ -12,7 +12,7 @@
 namespace voxshard {
 namespace {
 
-using test::built, test::launch, test::Launched, test::mpirun;
+using test::built, test::by_rank, test::launch, test::Launched, test::mpirun;
 using testing::HasSubstr;
 
 /// Small data sets, and trainings of 8 cores on them.
@@ -46,6 +46,11 @@ class TrainRanks : public testing::Test {
   static std::string unet(const std::string& run, const std::string& words) {
     return "train " + file("work") + " -o " + file(run) +
            " --base-filters 4 --depth 3 --precision f32 --crop 16x16x16 --partition 1x2x2x2x1 --fold all " + words;
+  }
+  /// Returns the words of a shell that train on the data set `work` of this folder.
+  static std::string train_in(const std::string& folder) {
+    return "cd " + file(folder) + " && " + built("voxshard") +
+           " train work -o run --base-filters 4 --depth 3 --crop 16x16x16 --partition 1x2x2x2x1 --fold all --steps 2";
   }
   /// Returns the words that start voxshard under an mpirun that a test stops. On SIGTERM, Open MPI's mpirun sends CONT,
   /// waits 5 s, sends TERM, waits as long, and kills.
@@ -173,6 +178,9 @@ TEST_F(TrainRanks, ASigtermOfOneRankStopsAllAtOneStepAndTheRunGoesOnToTheSameByt
 
 TEST_F(TrainRanks, ASigtermOfTheLauncherLeavesACheckpoint) {
   if (!test::is_open_mpi()) GTEST_SKIP() << kOpenMpiOnly;
+  // Source: PRRTE 3.0.8, prte_odls_base_default_kill_local_procs(): it sleeps 250 ms, and no option changes that.
+  if (!mpi_library().starts_with("Open MPI v4"))
+    GTEST_SKIP() << "from 5 on Open MPI's mpirun kills the ranks 0.25 s after SIGTERM and drops what they print";
   Process p(unet("ended", "--checkpoint-every 100000 --steps 100000"), 0, launcher(2));
   ASSERT_TRUE(p.read_until("train 0/")) << p.seen();
   p.send(SIGTERM);
@@ -189,11 +197,7 @@ TEST_F(TrainRanks, AnErrorOfOneRankEndsAllWithItsCodeAndItsName) {
   }
   for (const auto& image : std::filesystem::directory_iterator(file("torn/work/images")))
     std::filesystem::resize_file(image.path(), 400);
-  const std::string words =
-      built("voxshard") +
-      " train work -o run --base-filters 4 --depth 3 --crop 16x16x16 --partition 1x2x2x2x1 --fold all --steps 2";
-  const Launched r =
-      launch(mpirun(2) + "-wdir " + file("sound") + " " + words + " : -n 1 -wdir " + file("torn") + " " + words);
+  const Launched r = launch(mpirun(3) + by_rank({train_in("sound"), train_in("sound"), train_in("torn")}));
   EXPECT_EQ(r.exit_code, 3) << r.err;
   EXPECT_THAT(r.err, HasSubstr("voxshard: rank 2 on "));
   EXPECT_THAT(r.err, HasSubstr("cases are missing or not as the last"));
@@ -205,11 +209,7 @@ TEST_F(TrainRanks, RanksWithOtherDataAreRefused) {
   std::filesystem::copy(file("work"), file("these/work"), std::filesystem::copy_options::recursive);
   ASSERT_EQ(run(0, "prepare " + file("volumes") + " -o " + file("those/work") + " --spacing 9,9,9 --quiet").exit_code,
             0);
-  const std::string words =
-      built("voxshard") +
-      " train work -o run --base-filters 4 --depth 3 --crop 16x16x16 --partition 1x2x2x2x1 --fold all --steps 2";
-  const Launched r =
-      launch(mpirun(1) + "-wdir " + file("these") + " " + words + " : -n 1 -wdir " + file("those") + " " + words);
+  const Launched r = launch(mpirun(2) + by_rank({train_in("these"), train_in("those")}));
   EXPECT_EQ(r.exit_code, 5) << r.err;
   EXPECT_THAT(r.err, HasSubstr("there how the data were prepared (a hash) is "));
 }

@@ -10,7 +10,7 @@
 #   folder       without the right to chroot: the package alone; its program runs with the libraries of this machine
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-helpers=(dpkg-dev fakeroot lintian mandoc man-db debootstrap)
+helpers=(dpkg-dev file fakeroot lintian mandoc man-db debootstrap)
 if ! bash apps/install_packages.sh "${helpers[@]}"; then
   for helper in "${helpers[@]}"; do bash apps/install_packages.sh "$helper" || echo "skipped: $helper cannot be installed"; done
 fi

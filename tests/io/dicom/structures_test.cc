@@ -82,6 +82,8 @@ TEST_F(Structures, NamesWithEscapeSequencesAreReadToo) {
   EXPECT_EQ(name_in("\\ISO 2022 IR 58", "\x1b$)A\xb8\xce"), "肝");
   EXPECT_EQ(name_in("GB18030", "\xb8\xce\xd4\xe0 \x81\x39\xee\x39 right"), "肝脏 㐀 right") << "four bytes";
   EXPECT_EQ(name_in("GB18030", "\x94\x5c"), "擻") << "a letter that ends in a backslash";
+  EXPECT_EQ(name_in("GBK", "\x94\x5c\xb8\xce"), "擻肝");
+  EXPECT_EQ(name_in("\\ISO 2022 IR 87", "\x1b$B\\!\x1b(B left"), "棔 left") << "a letter that begins with a backslash";
 }
 
 TEST_F(Structures, NamesThatCannotBeReadAreShownByTheirBytes) {

@@ -113,9 +113,9 @@ inline std::vector<ReadFrame> all_frames(VideoReader& video) {
 
 /// Returns the file's frames as ffmpeg turns and converts them with accurate settings: rgb24, one after the other.
 inline std::string ffmpeg_rgb(const fs::path& path, int stream_index) {
-  return output_of("ffmpeg -v quiet -nostdin -threads 1 -i " + quoted(path) +
-                   " -map 0:" + std::to_string(stream_index) +
-                   " -vsync passthrough -sws_flags bicubic+accurate_rnd+full_chroma_int -pix_fmt rgb24 -f rawvideo -");
+  return output_of(
+      "ffmpeg -v quiet -nostdin -threads 1 -i " + quoted(path) + " -map 0:" + std::to_string(stream_index) +
+      " -fps_mode passthrough -sws_flags bicubic+accurate_rnd+full_chroma_int -pix_fmt rgb24 -f rawvideo -");
 }
 
 }  // namespace voxshard
