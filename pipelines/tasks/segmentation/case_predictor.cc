@@ -67,10 +67,7 @@ Shape CasePredictor::planned_extents(const Case& item, const VolumeModel& model)
   return extents;
 }
 
-ProcessPlan CasePredictor::plan_that_fits(const Case& item) const { return plan_of(item, true); }
-
-/// As plan_that_fits(); `says`: with the warnings of the headers.
-ProcessPlan CasePredictor::plan_of(const Case& item, bool says) const {
+ProcessPlan CasePredictor::plan_that_fits(const Case& item, bool says) const {
   ProcessPlan plan;
   // Where no case fits, nothing was planned that the process holds.
   const ProcessPlan held = widest(b_.planned().held, base_plan(b_.context.base_bytes()));
@@ -99,7 +96,7 @@ ProcessPlan CasePredictor::plan_of(const Case& item, bool says) const {
 
 /// Returns the plan of reading a case ahead. Errors: those of plan_that_fits(), which its own turn reports.
 ProcessPlan CasePredictor::plan_ahead(const Case& item) const {
-  static_cast<void>(plan_of(item, false));
+  static_cast<void>(plan_that_fits(item, false));
   const PreparePlan& seen = models_.front().plan;
   ProcessPlan plan;
   std::optional<VolumeInfo> first;

@@ -58,7 +58,8 @@ class CasePredictor {
   /// As Prediction::bytes_beside().
   std::int64_t bytes_beside(std::size_t model) const;
   /// Returns the memory plan of a case from its headers. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
-  ProcessPlan plan_that_fits(const Case& item) const;
+  ///   says  with the warnings of the headers
+  ProcessPlan plan_that_fits(const Case& item, bool says = true) const;
   /// Predicts a case by all models. Each core set is released as soon as it is not needed, and the image is read anew
   /// for each model, which normalises it in its own way: the memory plan counts on that. The next case is read and
   /// prepared for the first model meanwhile, where the batch finds room for it. Errors: kInput; as predict_volume();
@@ -68,7 +69,6 @@ class CasePredictor {
   PredictionTimes times;
 
  private:
-  ProcessPlan plan_of(const Case& item, bool says) const;
   ProcessPlan plan_ahead(const Case& item) const;
   void read_next(const CaseInTurn& turn);
   /// Returns the case of a turn as the first model sees it: what was read ahead, unless the files have changed since.
