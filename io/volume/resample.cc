@@ -116,7 +116,15 @@ void clip_to_range_of(const Tensor& source, Tensor& result, std::optional<float>
     if (*v != keep) *v = std::clamp(*v, *low, *high);
 }
 
-using Grid = itk::ImageBase<3>;
+/// A grid of the filter, whose matrices can be looked at.
+class Grid : public itk::ImageBase<3> {
+ public:
+  using Self = Grid;
+  using Pointer = itk::SmartPointer<Self>;
+  itkSimpleNewMacro(Self);
+  const DirectionType& to_world() const { return m_IndexToPhysicalPoint; }
+  const DirectionType& to_index() const { return m_PhysicalPointToIndex; }
+};
 
 /// Returns a grid as the filter's images have it, with their matrices and transforms.
 Grid::Pointer as_grid(const Geometry& g) {
@@ -149,8 +157,7 @@ struct GridWay {
   GridWay(const Geometry& source, const Geometry& result) : from(as_grid(source)), to(as_grid(result)) {
     // Products with the other entries, which are 0, change no sum: each world coordinate depends on one index of `to`,
     // and each index of `from` on one world coordinate.
-    const auto worlds = single_entries(from->GetPhysicalPointToIndex()),
-               indices = single_entries(to->GetIndexToPhysicalPoint());
+    const auto worlds = single_entries(from->to_index()), indices = single_entries(to->to_world());
     if (!worlds || !indices) return;
     to_axes.emplace();
     for (unsigned a = 0; a < 3; ++a) (*to_axes)[a] = (*indices)[(*worlds)[a]];

@@ -264,7 +264,7 @@ class PredictionLoop {
       predict_to_its_end(turn);
     });
     if (failure) b_.settle();
-    if (failure && failure->code == kRefusedMemory) b_.sessions_.release(), b_.ahead.drop();
+    if (failure && failure->code == kRefusedMemory) b_.release_cores(), b_.ahead.drop();
     for (const std::size_t i : turn.inputs) {
       if (!failure || b_.ended_.contains(i)) continue;
       task_.drop(i);

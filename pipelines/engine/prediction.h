@@ -91,8 +91,27 @@ class PredictionBatch {
     ahead.give_way(plan, current_input());
     taken_ = widest(taken_, plan), report.memory.plan = widest(report.memory.plan, plan);
   }
-  /// Drops what is read ahead where it does not fit beside the most that a step of the current turn may take.
-  void leave_room(const ProcessPlan& most) { ahead.leave_room(most, current_input()); }
+  /// Releases the warm core set, and drops what is read ahead, where they do not fit beside the most that a step of the
+  /// current turn may take outside of the network.
+  void leave_room(const ProcessPlan& most) {
+    make_room(most);
+    ahead.leave_room(most + warm_, current_input());
+  }
+  /// Returns the memory of the core set that is alive outside of the network, in addition to `held`: it is kept for the
+  /// next turn, since the system would clear the pages of a new arena anew, or an error left it.
+  const ProcessPlan& warm() const { return warm_; }
+  /// Says that the core set which runs now stays alive until release_cores().
+  void keep_cores(const ProcessPlan& cores) { warm_ = cores; }
+  void release_cores() { sessions_.release(), warm_ = {}; }
+  /// Releases the warm core set where it does not fit beside a step of the current turn, with what is read ahead and
+  /// written behind.
+  void make_room(const ProcessPlan& step) {
+    if (warm_.total() > 0 && !fits(step + warm_ + behind.held() + ahead.held())) release_cores();
+  }
+  /// True when a plan is within the memory of this process.
+  bool fits(const ProcessPlan& plan) const {
+    return context.budget_bytes() <= 0 || plan.total() <= context.budget_bytes();
+  }
   /// Returns the turn behind the current one; null: there is none yet.
   const PredictionTurn* next_turn() const { return next_; }
   /// Reads an input of the next turn ahead, where it fits beside what the current turn takes().
@@ -105,6 +124,9 @@ class PredictionBatch {
   /// Errors: those of write() and end().
   void write(OutputBehind output) {
     settle();
+    const ProcessPlan need = planned().held + output.need;
+    make_room(need);
+    if (warm_.total() > 0) takes(need + warm_);
     if (hides_paths_) output.shown_as = names_.at(output.number);
     if (!behind.start(output)) output.end(thrown_by(output.write));
   }
@@ -147,15 +169,18 @@ class PredictionBatch {
   void comes_to(const std::vector<PredictionTurn>& turns, std::size_t at) {
     turn_ = &turns[at], next_ = at + 1 < turns.size() ? &turns[at + 1] : nullptr, taken_ = {};
   }
-  /// Drops what was read ahead as the turns end, and records what was held with it.
+  /// Drops what was read ahead as the turns end, and records what was held with it. The memory of the cores goes back
+  /// to the system too: a watched inbox may stay empty for hours, on a machine with other work.
   void end_turns() {
     ahead.drop();
+    release_cores();
     turn_ = next_ = nullptr, taken_ = {};
     report.memory.plan = widest(report.memory.plan, ahead.widest());
   }
   PredictionWords words_;
   const PredictionTurn *turn_ = nullptr, *next_ = nullptr;
   ProcessPlan taken_;  // by the current turn
+  ProcessPlan warm_;
   std::vector<std::string> names_;
   std::set<std::size_t> ended_;  // inputs that were predicted or failed
   std::size_t failed_ = 0;       // of them, those that failed

@@ -39,6 +39,12 @@ struct BesideScene : TrainingScene {
     reading.read_ahead = ahead, reading.write_behind = behind;
     return o;
   }
+  /// Returns the bytes that one image takes when it is predicted alone.
+  std::int64_t alone_bytes(const std::filesystem::path& image) {
+    PredictOptions o = predict(false, "alone");
+    o.input = image;
+    return run_predict(o, progress).memory.plan.total();
+  }
   PredictOptions behind(const std::string& output) const { return predict(false, output, true); }
   void expect_same_outputs(const std::string& one, const std::string& other) const {
     std::size_t files = 0;

@@ -120,11 +120,12 @@ class VolumePrediction : public Prediction {
     const std::string& id = item.id;
     if (!seen_.insert(id).second) return b_.fail(i, "E_DUPLICATE", doubled_text(item));
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
-    const ProcessPlan plan = predictor_.plan_that_fits(item);
+    const ProcessPlan plan = predictor_.plan_of_turn(item, turn);
     const std::vector<std::string> hashes = file_hashes(item);
     const std::string data = outputs_.data_hash(item, turn, hashes);
     const ObjectKeys keys = object_keys(run_hash_, hashes);
-    if (folder_.holds(id, data)) return outputs_.keep(item), outputs_.send(item, keys), done(i, file, 0, true);
+    if (folder_.holds(id, data))
+      return b_.release_cores(), outputs_.keep(item), outputs_.send(item, keys), done(i, file, 0, true);
     b_.takes(plan);
     PredictedVolume found = predictor_.predicted(
         {.item = item, .number = i, .hashes = hashes, .next = reading_.read_ahead ? next_unread() : nullptr});
@@ -262,8 +263,8 @@ class VolumePrediction : public Prediction {
   /// Returns the label map as it is written, and gives the case its flags.
   Volume parts_of(Volume labels, const Case& item, const PredictedVolume& found) {
     const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + found.sums.bytes();
-    const std::int64_t left = left_of(o_.formats.limits.memory_bytes, held);
     b_.leave_room({{MemoryPart::kResults, held + kMostPartBytes * labels.voxels.count()}});
+    const std::int64_t left = left_of(o_.formats.limits.memory_bytes, held + b_.warm().total());
     const std::string removed = largest_.keep(LabelSlabs::of(labels.voxels), left);
     if (!removed.empty()) b_.progress.log("case " + item.id + ": " + removed);
     flags_.judge(item.id, labels, found.intensities, left);

@@ -109,7 +109,7 @@ TEST(RunPredictAhead, ThePlanCountsBothAndOverTheBudgetItIsOneAtATime) {
   EXPECT_GE(ahead.memory.plan.total(), in_turn.memory.plan.total() + image_bytes / 2);
   scene.expect_same_outputs("turn", "ahead");
 
-  const std::int64_t budget = in_turn.memory.plan.total() + image_bytes / 2;
+  const std::int64_t budget = scene.alone_bytes(scene.path("in/large_0.nii")) + image_bytes / 2;
   const PredictReport narrow =
       run_predict(scene.predict(true, "narrow"), {scene.progress, {.host_budget_bytes = budget}});
   EXPECT_EQ(narrow.found.at("stages").at("images_ahead"), 0);

@@ -152,7 +152,7 @@ TEST(RunPredictBehind, ThePlanCountsBothAndOverTheBudgetItIsWrittenInTurn) {
   EXPECT_GE(behind.memory.plan.total(), in_turn.memory.plan.total() + label_bytes / 2);
   scene.expect_same_outputs("turn", "behind");
 
-  const std::int64_t budget = in_turn.memory.plan.total() + label_bytes / 2;
+  const std::int64_t budget = scene.alone_bytes(scene.path("in/large_0.nii")) + label_bytes / 2;
   const PredictReport narrow = run_predict(scene.behind("narrow"), {scene.progress, {.host_budget_bytes = budget}});
   EXPECT_EQ(narrow.found.at("stages").at("images_behind"), 0);
   EXPECT_EQ(narrow.found.at("stages").at("images_behind_over_budget"), 2);

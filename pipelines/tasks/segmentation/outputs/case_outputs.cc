@@ -176,7 +176,6 @@ std::vector<RefusedOutput> CaseOutputs::foretell(const Case& item, bool kept) {
 void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::int64_t beside_bytes, Opened& opened) {
   const ProcessPlan held =
       b_.planned().held + ProcessPlan{{MemoryPart::kResults, labels.voxels.bytes() + beside_bytes}};
-  const std::int64_t left = left_of(b_.options.formats.limits.memory_bytes, held.total());
   const std::vector<std::int64_t> by_label =
       opened.possible.any_dicom() ? segmentation_frames({*opened.source, labels.voxels, choice_.classes, opened.key})
                                   : std::vector<std::int64_t>(choice_.classes.size());
@@ -203,13 +202,16 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
     possible = possible && attempt(item, kind.word, refused, [&] { bytes = bytes_of(kind); });
     say(item, refused);
     if (!possible) continue;
+    const ProcessPlan taken = held + ProcessPlan{{MemoryPart::kResults, bytes}};
+    b_.make_room(taken);
+    const std::int64_t left = left_of(b_.options.formats.limits.memory_bytes, (held + b_.warm()).total());
     if (left > 0 && bytes > left) {
       refuse(item, kind.word, "E_BUDGET", "it would take " + bytes_text(bytes) + " beside the label map");
       possible = false;
       continue;
     }
     opened.bytes = std::max(opened.bytes, bytes);
-    b_.takes(held + ProcessPlan{{MemoryPart::kResults, bytes}});
+    b_.takes(taken + b_.warm());
   }
   if (opened.possible.report && !opened.possible.segmentation) {
     refuse(item, "sr", "E_BUDGET", "the segmentation that it refers to is not written");

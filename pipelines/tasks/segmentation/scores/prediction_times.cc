@@ -24,6 +24,7 @@ void add_times(const PredictionTimes& times, const ReadAhead& ahead, const Write
                             {"written_behind", behind.seconds()},
                             {"images_behind", behind.inputs()},
                             {"images_behind_over_budget", behind.over_budget()},
+                            {"images_warm", times.warm},
                             {"pages_given", faults.given},
                             {"pages_read", faults.read}};
   const auto share = [&](double seconds) { return fixed_text(100 * seconds / all, 0) + " %"; };

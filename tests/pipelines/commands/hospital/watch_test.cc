@@ -61,6 +61,7 @@ TEST(RunWatch, WhatArrivesIsPredictedAndMovesAway) {
   ASSERT_EQ(report.failures.size(), 1u);
   EXPECT_EQ(report.failures[0].id, "broken");
   EXPECT_GT(report.memory.plan.total(), 0);
+  EXPECT_LE(report.found.at("stages").at("images_warm"), 1) << "while nothing waits the memory of the cores goes back";
   EXPECT_TRUE(Scene::bytes_of(scene.path("out/a.nii.gz")) == scene.predicted_alone(2)) << "of the later image";
   EXPECT_TRUE(Scene::bytes_of(scene.path("out/b.nii.gz")) == scene.predicted_alone(1));
   for (const char* name : {"done/a.nii.gz", "done/a.nii.gz.2", "done/b.nii.gz", "done/failed/broken.nii.gz"})
