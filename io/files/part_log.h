@@ -20,7 +20,7 @@
 
 namespace voxshard {
 
-/// Threads: any number at once may call holds(), begin(), commit() and drop().
+/// Threads: any number at once may call holds(), knows(), begin(), commit() and drop().
 class PartLog {
  public:
   /// `file`: the name of the manifest file in `folder`.
@@ -31,6 +31,11 @@ class PartLog {
 
   /// Returns true when a part is complete and was made from this data with the manifest's options. Reads its files.
   bool holds(const std::string& part, const std::string& data) const;
+  /// Returns true when a part was begun, whole or not.
+  bool knows(const std::string& part) const {
+    const std::scoped_lock lock(mutex_);
+    return manifest_.parts.contains(part);
+  }
   /// Notes that these files (paths below the folder) are about to be written; an earlier version of the part no longer
   /// counts.
   void begin(const std::string& part, const std::set<std::string>& files);

@@ -1,5 +1,5 @@
-// Resampling on one thread and in double: to another spacing by tables (respace.h), else with ITK's filter, whose
-// numbers are the same on every machine with the same ITK.
+// Resampling on one thread and in double: to another spacing, and labels along the axes of the world, by tables
+// (respace.h), else with ITK's filter, whose numbers are the same on every machine with the same ITK.
 //
 //   Volume work = resample_image(ct, {1.5, 1.5, 3});
 #include "io/volume/resample.h"
@@ -116,6 +116,88 @@ void clip_to_range_of(const Tensor& source, Tensor& result, std::optional<float>
     if (*v != keep) *v = std::clamp(*v, *low, *high);
 }
 
+/// A grid of the filter, whose matrices can be looked at.
+class Grid : public itk::ImageBase<3> {
+ public:
+  using Self = Grid;
+  using Pointer = itk::SmartPointer<Self>;
+  itkSimpleNewMacro(Self);
+  const DirectionType& to_world() const { return m_IndexToPhysicalPoint; }
+  const DirectionType& to_index() const { return m_PhysicalPointToIndex; }
+};
+
+/// Returns a grid as the filter's images have it, with their matrices and transforms.
+Grid::Pointer as_grid(const Geometry& g) {
+  auto grid = Grid::New();
+  grid->SetOrigin(g.origin.data());
+  grid->SetSpacing(g.spacing.data());
+  grid->SetDirection(direction_of(g));
+  return grid;
+}
+
+/// Returns the column of the one entry of each row that is not 0; none where a row or a column has others.
+std::optional<std::array<unsigned, 3>> single_entries(const Grid::DirectionType& matrix) {
+  std::array<unsigned, 3> columns{};
+  unsigned seen = 0;  // columns, as bits
+  for (unsigned r = 0; r < 3; ++r) {
+    unsigned entries = 0;
+    for (unsigned c = 0; c < 3; ++c)
+      if (matrix(r, c) != 0) ++entries, columns[r] = c;
+    if (entries != 1) return std::nullopt;
+    seen |= 1u << columns[r];
+  }
+  return seen == 7 ? std::optional(columns) : std::nullopt;
+}
+
+/// The way from an index of `to` to a continuous index of `from`, as ITK's filter takes it.
+struct GridWay {
+  Grid::Pointer from, to;
+  std::optional<std::array<unsigned, 3>> to_axes;  // by axis of `from`: the axis of `to` that runs along it
+
+  GridWay(const Geometry& source, const Geometry& result) : from(as_grid(source)), to(as_grid(result)) {
+    // Products with the other entries, which are 0, change no sum: each world coordinate depends on one index of `to`,
+    // and each index of `from` on one world coordinate.
+    const auto worlds = single_entries(from->to_index()), indices = single_entries(to->to_world());
+    if (!worlds || !indices) return;
+    to_axes.emplace();
+    for (unsigned a = 0; a < 3; ++a) (*to_axes)[a] = (*indices)[(*worlds)[a]];
+  }
+
+  /// Returns the continuous index along an axis of `from` for an index along the axis of `to` beside it.
+  double at(unsigned from_axis, std::int64_t index) const {
+    Grid::IndexType whole{};
+    whole[(*to_axes)[from_axis]] = index;
+    itk::Point<double, 3> point;
+    to->TransformIndexToPhysicalPoint(whole, point);
+    return from->TransformPhysicalPointToContinuousIndex<double>(point)[from_axis];
+  }
+};
+
+/// Returns where ITK's filter takes the labels of `to` from, by the functions and the order of operations of
+/// itkResampleImageFilter.hxx (LinearThreadedGenerateData) and itkImageFunction.h (IsInsideBuffer) of ITK 5.2, so that
+/// ties fall alike. None: the indices along an axis depend on several.
+std::optional<SamplePlaces> nearest_places(const Geometry& from, const Geometry& to) {
+  const GridWay way(from, to);
+  if (!way.to_axes) return std::nullopt;
+  SamplePlaces places;
+  std::int64_t stride = 1;  // of an axis of `from`
+  for (unsigned a = 0; a < 3; stride *= from.size[a], ++a) {
+    const unsigned to_axis = (*way.to_axes)[a];
+    const std::int64_t count = to.size[to_axis], size = from.size[a];
+    const double start = way.at(a, 0), end = way.at(a, count);
+    std::vector<std::int64_t>& along = to_axis == 0 ? places.x : to_axis == 1 ? places.y : places.z;
+    for (std::int64_t j = 0; j < count; ++j) {
+      const double alpha = static_cast<double>(j) / static_cast<double>(count);
+      const double at = to_axis == 0 ? start + alpha * (end - start) : way.at(a, j);  // ITK goes along rows so
+      const bool inside = at >= -0.5 && at < static_cast<double>(size - 1) + 0.5;
+      // Along one voxel the double before 0.5 is inside, and rounds to 1: ITK would read behind its memory.
+      along.push_back(inside ? stride * std::min<std::int64_t>(itk::Math::Round<itk::IndexValueType>(at), size - 1)
+                             : -1);
+    }
+  }
+  return places;
+}
+
 void require(const Volume& volume, DType type) {
   ensure(volume.voxels.dtype() == type, "images are f32 and labels i32");
   ensure(volume.voxels.shape() == volume.geometry.shape(), "a volume's voxels have the shape of its geometry");
@@ -152,7 +234,10 @@ Volume resample_image_to(const Volume& volume, const Geometry& grid, Interpolati
 Volume resample_label_to(Volume volume, const Geometry& grid) {
   require(volume, DType::kI32);
   if (same_geometry(volume.geometry, grid, 1e-6)) return {grid, std::move(volume.voxels)};
+  if (const auto places = nearest_places(volume.geometry, grid)) return {grid, samples_at(volume.voxels, *places)};
   return resample<std::int32_t>(volume, grid, Interpolation::kNearest, 0);
 }
+
+bool axes_agree(const Geometry& from, const Geometry& to) { return GridWay(from, to).to_axes.has_value(); }
 
 }  // namespace voxshard

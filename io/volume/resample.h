@@ -36,6 +36,10 @@ Volume resample_label(Volume volume, const std::array<double, 3>& spacing_mm);
 Volume resample_image_to(const Volume& volume, const Geometry& grid,
                          Interpolation interpolation = Interpolation::kLinear, double outside = -1000);
 /// A label map on `grid`, nearest voxel, 0 outside the source; brings predictions back to the original grid.
+/// Where axes_agree() by a table for each axis, else by ITK's filter, to the same voxels.
 Volume resample_label_to(Volume volume, const Geometry& grid);
+/// True when the axes of both grids run exactly along those of the world, permuted and flipped as they may be: then the
+/// nearest index along each axis of `from` depends on the index along one axis of `to` alone, to the last bit.
+bool axes_agree(const Geometry& from, const Geometry& to);
 
 }  // namespace voxshard

@@ -79,29 +79,51 @@ Tensor resize_linear(Tensor from, const Shape& shape) {
 
 namespace {
 
-template <class Label>
-Tensor nearest(Tensor from, const Shape& shape) {
-  Tensor to = Tensor::unwritten(from.dtype(), shape);
-  ReadOnce slices(from);
-  const Shape n = from.shape(), m = shape;
-  const AxisPlaces zs(n[0], m[0]), ys(n[1], m[1]), xs(n[2], m[2]);
+/// `before_slice(z)` is called before slice z of the result is made.
+template <class Label, class BeforeSlice>
+Tensor samples(const Tensor& from, const SamplePlaces& at, const BeforeSlice& before_slice) {
+  Tensor to = Tensor::unwritten(from.dtype(), {std::ssize(at.z), std::ssize(at.y), std::ssize(at.x)});
   const Label* voxels = from.as<Label>();
   Label* out = to.as<Label>();
-  for (const std::int64_t z : zs.nearest) {
-    slices.need_from(z);
-    for (const std::int64_t y : ys.nearest) {
-      const Label* row = voxels + (z * n[1] + y) * n[2];
-      for (const std::int64_t x : xs.nearest) *out++ = row[x];
+  for (std::size_t z = 0; z < at.z.size(); ++z) {
+    before_slice(z);
+    for (std::size_t y = 0; y < at.y.size(); ++y, out += at.x.size()) {
+      if (at.z[z] < 0 || at.y[y] < 0) {
+        std::fill_n(out, at.x.size(), Label{0});
+      } else if (y > 0 && at.y[y] == at.y[y - 1]) {  // most rows, where a grid becomes finer
+        std::copy_n(out - at.x.size(), at.x.size(), out);
+      } else {
+        const Label* row = voxels + at.z[z] + at.y[y];
+        std::transform(at.x.begin(), at.x.end(), out, [&](std::int64_t x) { return x < 0 ? Label{0} : row[x]; });
+      }
     }
   }
   return to;
 }
 
+template <class BeforeSlice>
+Tensor samples_of(const Tensor& from, const SamplePlaces& at, const BeforeSlice& before_slice) {
+  if (from.dtype() == DType::kU8) return samples<std::uint8_t>(from, at, before_slice);
+  return samples<std::int32_t>(from, at, before_slice);
+}
+
+std::vector<std::int64_t> times(std::vector<std::int64_t> indices, std::int64_t stride) {
+  for (std::int64_t& index : indices) index *= stride;
+  return indices;
+}
+
 }  // namespace
 
 Tensor resize_nearest(Tensor from, const Shape& shape) {
-  if (from.dtype() == DType::kU8) return nearest<std::uint8_t>(std::move(from), shape);
-  return nearest<std::int32_t>(std::move(from), shape);
+  ReadOnce slices(from);
+  const Shape n = from.shape();
+  const AxisPlaces zs(n[0], shape[0]), ys(n[1], shape[1]), xs(n[2], shape[2]);
+  return samples_of(from, {times(zs.nearest, n[1] * n[2]), times(ys.nearest, n[2]), xs.nearest},
+                    [&](std::size_t z) { slices.need_from(zs.nearest[z]); });
+}
+
+Tensor samples_at(const Tensor& from, const SamplePlaces& places) {
+  return samples_of(from, places, [](std::size_t) {});
 }
 
 }  // namespace voxshard

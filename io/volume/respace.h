@@ -6,6 +6,9 @@
 // Called by resample.h.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {
@@ -20,5 +23,14 @@ Tensor resize_linear(Tensor from, const Shape& shape);
 /// The same with the nearest voxel, of two at one distance the one with the higher index.
 ///   from   (D, H, W) i32 or u8, as the result
 Tensor resize_nearest(Tensor from, const Shape& shape);
+
+/// Where the samples of a volume lie in another one: for sample j along an axis, how far its voxel lies behind that of
+/// index 0, in voxels as they follow in memory; below 0: outside. Sample (z, y, x) is voxel z[.] + y[.] + x[.].
+struct SamplePlaces {
+  std::vector<std::int64_t> z, y, x;
+};
+/// Returns (D, H, W), one sample for each entry of z, y and x; 0 outside.
+///   from   (D', H', W') i32 or u8, as the result; it holds all places
+Tensor samples_at(const Tensor& from, const SamplePlaces& places);
 
 }  // namespace voxshard

@@ -21,15 +21,19 @@ namespace voxshard {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;  // of x86-64
 
 std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
+Error refusal(std::size_t bytes) {
+  return {ErrorKind::kBudget,
+          "[memory] the system refused " + std::to_string(bytes) + " bytes; free memory or use a finer partition"};
+}
+
 /// Maps memory, or throws.
-std::byte* mapped(std::size_t bytes, int flags, FileRange range) {
-  void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, range.descriptor, range.begin);
-  if (p == MAP_FAILED)
-    throw Error(ErrorKind::kBudget, "[memory] the system refused " + std::to_string(bytes) +
-                                        " bytes; free memory or use a finer partition");
+std::byte* mapped(std::size_t bytes, int flags, FileRange range, int protection = PROT_READ | PROT_WRITE) {
+  void* p = ::mmap(nullptr, bytes, protection, flags, range.descriptor, range.begin);
+  if (p == MAP_FAILED) throw refusal(bytes);
   return static_cast<std::byte*>(p);
 }
 
@@ -40,15 +44,14 @@ bool all_poison(const std::byte* begin, std::size_t bytes) {
 
 }  // namespace
 
-Arena::Arena(std::int64_t bytes, ArenaMode mode) : bytes_(bytes) {
+Arena::Arena(std::int64_t bytes, ArenaMode mode) : bytes_(bytes), checked_(mode == ArenaMode::kChecked) {
   if (bytes == 0) return;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t aligned = rounded_up(static_cast<std::size_t>(bytes), kAlignment);
-  const bool checked = mode == ArenaMode::kChecked;
-  mapped_bytes_ = checked ? rounded_up(aligned, page) + 2 * page : static_cast<std::size_t>(bytes);
+  mapped_bytes_ = checked_ ? rounded_up(aligned, page) + 2 * page : static_cast<std::size_t>(bytes);
   mapped_ = data_ = mapped(mapped_bytes_, MAP_PRIVATE | MAP_ANONYMOUS, {});
-  ::madvise(mapped_, mapped_bytes_, MADV_HUGEPAGE);
-  if (!checked) return;
+  ::madvise(mapped_, mapped_bytes_, MADV_HUGEPAGE);  // a fault for 2 MiB, not for each 4 KiB; a kernel may refuse
+  if (!checked_) return;
   std::byte* const end = mapped_ + mapped_bytes_ - page;
   const bool guarded = ::mprotect(mapped_, page, PROT_NONE) == 0 && ::mprotect(end, page, PROT_NONE) == 0;
   ensure(guarded, "the pages around a checked arena are protected");
@@ -60,6 +63,39 @@ Arena::Arena(std::int64_t bytes, FileRange range) : bytes_(bytes), in_file_(true
   if (bytes == 0) return;
   mapped_bytes_ = static_cast<std::size_t>(bytes);
   mapped_ = data_ = mapped(mapped_bytes_, MAP_SHARED, range);
+}
+
+Arena::Arena(Arena&& warm, std::int64_t bytes) : Arena(std::move(warm)) {
+  ensure(!in_file_ && !checked_, "only arenas in plain memory are taken over");
+  bytes_ = bytes, high_water_ = 0;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t needed = rounded_up(static_cast<std::size_t>(bytes), page);
+  if (needed > rounded_up(mapped_bytes_, page))
+    enlarge(needed);
+  else if (needed < mapped_bytes_)
+    ::madvise(mapped_ + needed, mapped_bytes_ - needed, MADV_DONTNEED);
+}
+
+/// Moves the pages to a larger range of addresses, at the same place within a huge page: elsewhere the kernel would
+/// have to split the huge pages, and the network would run slower.
+void Arena::enlarge(std::size_t bytes) {
+  if (mapped_ == nullptr) {
+    mapped_ = data_ = mapped(bytes, MAP_PRIVATE | MAP_ANONYMOUS, {}), mapped_bytes_ = bytes;
+    ::madvise(mapped_, mapped_bytes_, MADV_HUGEPAGE);
+    return;
+  }
+  const std::size_t range = bytes + kHugePage;
+  std::byte* const begin = mapped(range, MAP_PRIVATE | MAP_ANONYMOUS, {}, PROT_NONE);
+  const auto place = [](const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at) % kHugePage; };
+  const std::size_t before = (place(mapped_) + kHugePage - place(begin)) % kHugePage;
+  std::byte* const at = begin + before;
+  if (::mremap(mapped_, mapped_bytes_, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED) {
+    ::munmap(begin, range);
+    throw refusal(bytes);
+  }
+  if (before > 0) ::munmap(begin, before);
+  ::munmap(at + bytes, kHugePage - before);
+  mapped_ = data_ = at, mapped_bytes_ = bytes;
 }
 
 void Arena::evict() const {
@@ -87,6 +123,7 @@ Arena::Arena(Arena&& other) noexcept
       mapped_(std::exchange(other.mapped_, nullptr)),
       mapped_bytes_(other.mapped_bytes_),
       in_file_(other.in_file_),
+      checked_(other.checked_),
       high_water_(other.high_water_.load()) {}
 
 std::byte* Arena::at(std::int64_t offset, std::int64_t bytes) const {

@@ -25,7 +25,7 @@ std::vector<Box> outside_of(Box held, const Box& inside) {
 }  // namespace
 
 Cores::Cores(const Executable& executable, const OpTable& ops, Parameters& parameters, int workers, const Ranks& ranks,
-             ArenaMode mode, int scratch)
+             ArenaMode mode, int scratch, std::vector<Arena> warm)
     : executable_(executable),
       ops_(ops),
       parameters_(parameters),
@@ -33,11 +33,15 @@ Cores::Cores(const Executable& executable, const OpTable& ops, Parameters& param
       take_turns_(scratch >= 0),
       process_(executable.memory.process.bytes, mode),
       messages_(2 * message_bytes(executable.program, executable.schedule, ranks), mode) {
-  std::int64_t begin = 0;  // in the file
+  const auto hosted = static_cast<std::size_t>(end() - first());
+  while (warm.size() > hosted) warm.pop_back();  // given back before others grow
+  std::int64_t begin = 0;                        // in the file
   for (std::int64_t core = first(); core < end(); ++core) {
     const std::int64_t bytes = executable.memory.arenas[static_cast<std::size_t>(core)].bytes;
     if (take_turns_)
       arenas_.emplace_back(bytes, FileRange{.descriptor = scratch, .begin = begin});
+    else if (arenas_.size() < warm.size())
+      arenas_.emplace_back(std::move(warm[arenas_.size()]), bytes);
     else
       arenas_.emplace_back(bytes, mode);
     begin += bytes_in_file(bytes);

@@ -12,6 +12,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libcore/lower/lower.h"
@@ -41,9 +42,10 @@ struct Stage {
 class Cores {
  public:
   /// Allocates. `scratch`: a file of Turns::file_bytes, from which the arenas are mapped; -1: they lie in memory.
-  /// Errors: kInternal when a parameter is missing or has another type.
+  /// `warm`: arenas of a core set before, in whose memory these lie as far as it goes; they need plain memory. Errors:
+  /// kInternal when a parameter is missing or has another type.
   Cores(const Executable& executable, const OpTable& ops, Parameters& parameters, int workers, const Ranks& ranks,
-        ArenaMode mode = ArenaMode::kPlain, int scratch = -1);
+        ArenaMode mode = ArenaMode::kPlain, int scratch = -1, std::vector<Arena> warm = {});
 
   std::int64_t count() const { return executable_.program.mesh().cores(); }
   std::int64_t first() const { return ranks_.first(count()); }
@@ -70,6 +72,8 @@ class Cores {
   const Program& program() const { return executable_.program; }
   /// Arenas of the cores from first() on; the pool of replicated results; workspaces per worker.
   std::span<const Arena> arenas() const { return arenas_; }
+  /// Gives the arenas away; the core set is then of no further use.
+  std::vector<Arena> take_arenas() { return std::move(arenas_); }
   const Arena& process() const { return process_; }
   std::span<const Arena> workspaces() const { return workspaces_; }
   std::int64_t high_water_bytes(std::size_t core) const { return arena(core).high_water_bytes(); }

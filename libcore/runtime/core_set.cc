@@ -8,10 +8,10 @@
 
 namespace voxshard {
 CoreSet::CoreSet(const Executable& executable, const OpTable& ops, Parameters& parameters, WorkerPool& pool,
-                 Transport& transport, ArenaMode mode, int scratch)
+                 Transport& transport, ArenaMode mode, int scratch, std::vector<Arena> warm)
     : pool_(pool),
       transport_(transport),
-      cores_(executable, ops, parameters, pool.workers(), transport.place(), mode, scratch),
+      cores_(executable, ops, parameters, pool.workers(), transport.place(), mode, scratch, std::move(warm)),
       parameters_(parameters) {
   ensure(executable.bytes.takes_turns() == cores_.take_turns(), "cores take turns exactly where that was planned");
   if (mode == ArenaMode::kChecked)

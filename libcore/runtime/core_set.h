@@ -21,10 +21,10 @@ namespace voxshard {
 
 class CoreSet {
  public:
-  /// Allocates. `scratch`: an open file of Turns::file_bytes for an executable whose cores take turns, else -1. Errors:
-  /// kInternal when a parameter is missing or has another type.
+  /// Allocates. `scratch`: an open file of Turns::file_bytes for an executable whose cores take turns, else -1. `warm`:
+  /// of take_arenas(). Errors: kInternal when a parameter is missing or has another type.
   CoreSet(const Executable& executable, const OpTable& ops, Parameters& parameters, WorkerPool& pool,
-          Transport& transport, ArenaMode mode = ArenaMode::kPlain, int scratch = -1);
+          Transport& transport, ArenaMode mode = ArenaMode::kPlain, int scratch = -1, std::vector<Arena> warm = {});
 
   /// Calls `fill` once per core of this rank with the view of the box of input `id` that the core owns; cores of all
   /// replicas are filled in the same way.
@@ -63,6 +63,11 @@ class CoreSet {
   const MemoryWatch* watch() const { return watch_ ? &*watch_ : nullptr; }
 
   const Executable& executable() const { return cores_.executable(); }
+  /// Gives away the arenas for a further core set, which takes over their pages; none where they lie in a file or are
+  /// checked. This core set is then of no further use.
+  std::vector<Arena> take_arenas() {
+    return watch_ || cores_.take_turns() ? std::vector<Arena>() : cores_.take_arenas();
+  }
   std::int64_t high_water_bytes(std::size_t core) const { return cores_.high_water_bytes(core); }
   /// From now on run() throws Stopped between two tasks of a segment once `stop` returns true. The contents of the
   /// cores are then invalid; parameters and states are unchanged. A kernel call is never interrupted. With several

@@ -86,12 +86,14 @@ void Session::evict() {
 
 CoreSet& Session::cores(const Shape& extents, Phase phase) {
   if (cores_ == nullptr || live_ != Key{phase, extents}) {
+    std::vector<Arena> warm = cores_ != nullptr ? cores_->take_arenas() : std::vector<Arena>();
     release();
     const Executable& executable = plan(extents, phase);
     const std::int64_t file_bytes = executable.bytes.turns.file_bytes;
+    if (file_bytes > 0) warm.clear();
     ensure(file_bytes == 0 || scratch_, "who plans turns gives a file for them");
     cores_ = std::make_unique<CoreSet>(executable, ops_, parameters_, pool_, transport_, arenas_,
-                                       file_bytes > 0 ? scratch_(file_bytes) : -1);
+                                       file_bytes > 0 ? scratch_(file_bytes) : -1, std::move(warm));
     cores_->set_stop(stop_);
     live_ = {phase, extents};
   }

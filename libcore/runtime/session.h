@@ -50,8 +50,10 @@ class Session {
   /// stay.
   void keep_plans(std::int64_t most_bytes);
   std::size_t kept_plans() const { return kept_.size(); }
-  /// Returns the core set for that size; releases the previous one first.
+  /// Returns the core set for that size; the previous one is released first, but its arenas go on as those of the new
+  /// one, so that pages which both need are not given back and cleared anew.
   CoreSet& cores(const Shape& extents, Phase phase);
+  /// Releases the core set and its arenas.
   void release() { cores_.reset(); }
   /// Sets the stop check of all core sets made later, see CoreSet::set_stop().
   void set_stop(StopCheck stop) { stop_ = std::move(stop); }

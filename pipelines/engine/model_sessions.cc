@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "pipelines/model_runs/averaged_runs.h"
+
 namespace voxshard {
 
 ModelSessions::ModelSessions(std::vector<Session*> sessions)
@@ -38,6 +40,24 @@ ProcessPlan ModelSessions::held() const {
   }
   held[MemoryPart::kWeights] = weights, held[MemoryPart::kPlans] = plans;
   return held;
+}
+
+OwnedSessions sessions_of(TrainedRun& run, const RunContext& context,
+                          const std::function<std::int64_t(std::size_t model)>& beside) {
+  std::int64_t weights = 0;
+  for_each_run(run, [&](const TrainedRun& one) { weights += parameter_bytes(one.parameters); });
+  OwnedSessions sessions;
+  for_each_run(run, [&](TrainedRun& one) {
+    const std::int64_t others = weights - parameter_bytes(one.parameters);
+    sessions.push_back(context.session(one, {.bytes = others, .bytes_per_element = beside(sessions.size())}));
+  });
+  return sessions;
+}
+
+ModelSessions in_turns(const OwnedSessions& owned) {
+  std::vector<Session*> sessions;
+  for (const auto& session : owned) sessions.push_back(session.get());
+  return ModelSessions(std::move(sessions));
 }
 
 }  // namespace voxshard

@@ -6,8 +6,11 @@
 //   models.held();                                           // base, libraries, all weights, the plans that are kept
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
+#include "pipelines/engine/run_context.h"
 #include "pipelines/model_runs/trained_run.h"
 
 namespace voxshard {
@@ -38,5 +41,13 @@ class ModelSessions {
   std::vector<Session*> sessions_;
   std::vector<PlannedBytes> planned_;  // by model
 };
+
+using OwnedSessions = std::vector<std::unique_ptr<Session>>;
+
+/// Makes the sessions of a run and its others, each beside the weights of all the others.
+///   beside  returns the bytes for each element of a model's image that the task holds
+OwnedSessions sessions_of(TrainedRun& run, const RunContext& context,
+                          const std::function<std::int64_t(std::size_t model)>& beside);
+ModelSessions in_turns(const OwnedSessions& owned);
 
 }  // namespace voxshard

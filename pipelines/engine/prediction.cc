@@ -1,8 +1,8 @@
 #include "pipelines/engine/prediction.h"
 
 #include <algorithm>
+#include <exception>
 
-#include "io/datasets/hidden_paths.h"
 #include "io/files/file_name.h"
 #include "io/files/now_reading.h"
 #include "libcore/base/plain_text.h"
@@ -13,28 +13,6 @@
 
 namespace voxshard {
 namespace {
-
-using OwnedSessions = std::vector<std::unique_ptr<Session>>;
-
-/// Makes the sessions of a run and its others, each beside the weights of all the others.
-///   beside  returns the bytes for each element of a model's image that the task holds
-OwnedSessions sessions_of(TrainedRun& run, const RunContext& context,
-                          const std::function<std::int64_t(std::size_t model)>& beside) {
-  std::int64_t weights = 0;
-  for_each_run(run, [&](const TrainedRun& one) { weights += parameter_bytes(one.parameters); });
-  OwnedSessions sessions;
-  for_each_run(run, [&](TrainedRun& one) {
-    const std::int64_t others = weights - parameter_bytes(one.parameters);
-    sessions.push_back(context.session(one, {.bytes = others, .bytes_per_element = beside(sessions.size())}));
-  });
-  return sessions;
-}
-
-ModelSessions in_turns(const OwnedSessions& owned) {
-  std::vector<Session*> sessions;
-  for (const auto& session : owned) sessions.push_back(session.get());
-  return ModelSessions(std::move(sessions));
-}
 
 /// Takes part on a rank other than 0, which runs the boxes of its cores, sees no input file and writes nothing.
 PredictReport take_part_in_prediction(TrainedRun run, const CoreWork& work, const RunContext& context) {
@@ -62,18 +40,10 @@ const Error* PredictionBatch::refusal(const PredictionTurn& turn) const {
   return nullptr;
 }
 
-void PredictionBatch::require_planned(const PredictionTurn& turn) const {
-  if (const Error* refused = refusal(turn)) throw *refused;
-}
-
 void PredictionBatch::leave(ForeignFiles foreign, bool shows_names) {
   foreign.shows_names = shows_names, hides_paths_ = options.recursive && !shows_names;
   report.foreign = std::move(foreign);
   if (report.foreign.any()) progress.warn("left out: " + text_of(report.foreign));
-}
-
-std::string PredictionBatch::shown(const std::string& message) const {
-  return hides_paths_ ? without_paths_below(message, options.input, "the input") : message;
 }
 
 void PredictionBatch::list(const std::vector<CaseFailure>& unusable) {
@@ -84,6 +54,7 @@ void PredictionBatch::list(const std::vector<CaseFailure>& unusable) {
 }
 
 void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, double seconds, bool kept) {
+  settle();
   ended_.insert(i);
   report.cases.push_back({names_[i], file, seconds});
   audited_.done.push_back(i), audited_.kept.push_back(kept);
@@ -96,6 +67,7 @@ void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, dou
 }
 
 void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {
+  settle();
   ended_.insert(i), ++failed_;
   audited_.failed[report.failures.size()] = i;
   report.failures.push_back({plain_text(names_[i]), code, shown(message)});
@@ -111,7 +83,9 @@ std::optional<PlannedInput> Prediction::planned(PredictionBatch& batch, const Pr
 /// The loop over the inputs, on rank 0.
 class PredictionLoop {
  public:
-  PredictionLoop(PredictionBatch& batch, Prediction& task) : b_(batch), task_(task), turns_(task.turns()) {}
+  PredictionLoop(PredictionBatch& batch, Prediction& task) : b_(batch), task_(task), turns_(task.turns()) {
+    b_.conclude_ = [this](const WriteBehind::Written& written) { conclude(written); };
+  }
 
   void run() {
     plan();
@@ -125,9 +99,11 @@ class PredictionLoop {
     try {
       do {
         for (std::size_t t = 0; t < turns_.size(); ++t) b_.comes_to(turns_, t), take(turns_[t]);
+        b_.settle();
         b_.end_turns();
       } while (!b_.report.interrupted && take_more());
     } catch (...) {
+      static_cast<void>(thrown_by([&] { b_.settle(); }));  // what was predicted before is kept
       task_.abandon();
       throw;
     }
@@ -251,15 +227,29 @@ class PredictionLoop {
     try {
       if (!b_.report.interrupted) predict(turn);
     } catch (const Stopped&) {
+      b_.settle();
       b_.report.interrupted = true;
     }
     if (b_.report.interrupted) {
       for (const std::size_t i : turn.inputs)
         if (!b_.ended_.contains(i)) b_.report.not_reached.push_back(b_.names_[i]);
-    } else if (task_.pieces() == 0) {
-      b_.progress.update("predict", std::ssize(b_.report.cases) + std::ssize(b_.report.failures), total_,
-                         b_.names_[turn.inputs.back()]);
+    } else if (task_.pieces() == 0 && !b_.behind.is_pending(turn.inputs.back())) {
+      count(turn.inputs.back());
     }
+  }
+
+  void count(std::size_t last) {
+    b_.progress.update("predict", std::ssize(b_.report.cases) + std::ssize(b_.report.failures), total_,
+                       b_.names_[last]);
+  }
+
+  /// Ends an input whose outputs were written behind, as its turn would have.
+  void conclude(const WriteBehind::Written& written) {
+    const std::size_t i = written.output.number;
+    const auto failure =
+        failure_of(b_.names_[i], {ErrorKind::kInput, ErrorKind::kBudget}, [&] { written.output.end(written.failure); });
+    if (failure) task_.drop(i), b_.fail(i, failure->code, failure->message);
+    count(i);
   }
 
   /// Predicts a turn and leaves its inputs out on an error that costs only them. Errors: Stopped; those that end the
@@ -273,7 +263,8 @@ class PredictionLoop {
       if (trail_) trail_->reads(turn.inputs, b_.audited_);
       predict_to_its_end(turn);
     });
-    if (failure && failure->code == kRefusedMemory) b_.sessions_.release(), b_.ahead.drop();
+    if (failure) b_.settle();
+    if (failure && failure->code == kRefusedMemory) b_.release_cores(), b_.ahead.drop();
     for (const std::size_t i : turn.inputs) {
       if (!failure || b_.ended_.contains(i)) continue;
       task_.drop(i);

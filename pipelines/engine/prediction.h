@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "io/datasets/hidden_paths.h"
 #include "io/files/manifest.h"
 #include "pipelines/engine/audit_trail.h"
 #include "pipelines/engine/core_runs.h"
@@ -18,6 +19,7 @@
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/engine/write_behind.h"
 
 namespace voxshard {
 
@@ -47,15 +49,18 @@ class PredictionBatch {
       : options(options),
         run(run),
         context(context),
-        progress(context.progress()),
-        ahead(context.alone(), context.budget_bytes()) {}
+        progress(context.progress(), [this] { settle(); }),
+        ahead(context.alone(), context.budget_bytes()),
+        behind(context.alone() && options.task.of<AuditRequest>().file.empty(), context.budget_bytes()) {}
 
   const PredictOptions& options;
   TrainedRun& run;  // without its parameters once the sessions are made
   const RunContext& context;
-  Progress& progress;
+  SettlingProgress progress;
   PredictReport report;
-  ReadAhead ahead;  // the input of the next turn, where a task reads it while the current one runs
+  ReadAhead ahead;     // the input of the next turn, where a task reads it while the current one runs
+  WriteBehind behind;  // the outputs of the turn before, where a task writes them while the current one runs: not with
+                       // an audit, in which a kill must not leave out what is complete
 
   /// Returns what decides which inputs are predicted, for keep_wanted(); it fills report.seen.
   InputSieve sieve() {
@@ -76,21 +81,61 @@ class PredictionBatch {
   /// True when the size of a turn was refused for one of the models.
   bool is_refused(const PredictionTurn& turn) const { return refusal(turn) != nullptr; }
   /// Throws the error with which it was refused, if it was.
-  void require_planned(const PredictionTurn& turn) const;
+  void require_planned(const PredictionTurn& turn) const {
+    if (const Error* refused = refusal(turn)) throw *refused;
+  }
   /// Records the memory plan of the current turn; the report keeps the largest of all turns. What is read ahead is
   /// dropped where both do not fit.
-  void takes(const ProcessPlan& plan) {
+  void takes(const ProcessPlan& turn) {
+    const ProcessPlan plan = turn + behind.held();
     ahead.give_way(plan, current_input());
     taken_ = widest(taken_, plan), report.memory.plan = widest(report.memory.plan, plan);
   }
-  /// Drops what is read ahead where it does not fit beside the most that a step of the current turn may take.
-  void leave_room(const ProcessPlan& most) { ahead.leave_room(most, current_input()); }
+  /// Releases the warm core set, and drops what is read ahead, where they do not fit beside the most that a step of the
+  /// current turn may take outside of the network.
+  void leave_room(const ProcessPlan& most) {
+    make_room(most);
+    ahead.leave_room(most + warm_, current_input());
+  }
+  /// Returns the memory of the core set that is alive outside of the network, in addition to `held`: it is kept for the
+  /// next turn, since the system would clear the pages of a new arena anew, or an error left it.
+  const ProcessPlan& warm() const { return warm_; }
+  /// Says that the core set which runs now stays alive until release_cores().
+  void keep_cores(const ProcessPlan& cores) { warm_ = cores; }
+  void release_cores() { sessions_.release(), warm_ = {}; }
+  /// Releases the warm core set where it does not fit beside a step of the current turn, with what is read ahead and
+  /// written behind.
+  void make_room(const ProcessPlan& step) {
+    if (warm_.total() > 0 && !fits(step + warm_ + behind.held() + ahead.held())) release_cores();
+  }
+  /// True when a plan is within the memory of this process.
+  bool fits(const ProcessPlan& plan) const {
+    return context.budget_bytes() <= 0 || plan.total() <= context.budget_bytes();
+  }
   /// Returns the turn behind the current one; null: there is none yet.
   const PredictionTurn* next_turn() const { return next_; }
   /// Reads an input of the next turn ahead, where it fits beside what the current turn takes().
   void read_ahead(InputAhead input) {
     if (hides_paths_) input.shown_as = names_.at(input.number);
     ahead.start(std::move(input), taken_);
+  }
+
+  /// Writes the outputs of an input and ends it, behind the turn where the next one leaves room for that, else now.
+  /// Errors: those of write() and end().
+  void write(OutputBehind output) {
+    settle();
+    const ProcessPlan need = planned().held + output.need;
+    make_room(need);
+    if (warm_.total() > 0) takes(need + warm_);
+    if (hides_paths_) output.shown_as = names_.at(output.number);
+    if (!behind.start(output)) output.end(thrown_by(output.write));
+  }
+  /// Ends the input that is written behind, if there is one, and returns whether there was. Called before anything is
+  /// said or recorded of another input. Errors: those that end the batch.
+  bool settle() {
+    const auto written = behind.take();  // nothing is pending from here on: what is said of it settles nothing more
+    if (written) conclude_(*written);
+    return written.has_value();
   }
 
   /// Notes files of the input folder that are no inputs, and logs them.
@@ -114,7 +159,9 @@ class PredictionBatch {
 
  private:
   const Error* refusal(const PredictionTurn& turn) const;
-  std::string shown(const std::string& message) const;
+  std::string shown(const std::string& message) const {
+    return hides_paths_ ? without_paths_below(message, options.input, "the input") : message;
+  }
   friend class PredictionLoop;
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
@@ -122,15 +169,18 @@ class PredictionBatch {
   void comes_to(const std::vector<PredictionTurn>& turns, std::size_t at) {
     turn_ = &turns[at], next_ = at + 1 < turns.size() ? &turns[at + 1] : nullptr, taken_ = {};
   }
-  /// Drops what was read ahead as the turns end, and records what was held with it.
+  /// Drops what was read ahead as the turns end, and records what was held with it. The memory of the cores goes back
+  /// to the system too: a watched inbox may stay empty for hours, on a machine with other work.
   void end_turns() {
     ahead.drop();
+    release_cores();
     turn_ = next_ = nullptr, taken_ = {};
     report.memory.plan = widest(report.memory.plan, ahead.widest());
   }
   PredictionWords words_;
   const PredictionTurn *turn_ = nullptr, *next_ = nullptr;
   ProcessPlan taken_;  // by the current turn
+  ProcessPlan warm_;
   std::vector<std::string> names_;
   std::set<std::size_t> ended_;  // inputs that were predicted or failed
   std::size_t failed_ = 0;       // of them, those that failed
@@ -141,6 +191,7 @@ class PredictionBatch {
   std::vector<std::unique_ptr<Session>> owned_;
   ModelSessions sessions_;
   std::vector<PlannedBytes> planned_;  // by model
+  std::function<void(const WriteBehind::Written&)> conclude_;
 };
 
 /// One call of predict for the inputs of one task. Rank 0 makes it and calls its functions in the order below.

@@ -93,6 +93,11 @@ void ReadAhead::give_way(const ProcessPlan& plan, std::size_t now) {
   if (need_.total() > 0) widest_ = voxshard::widest(widest_, plan + need_);
 }
 
+ProcessPlan ReadAhead::held() const {
+  const std::lock_guard lock(mutex_);
+  return need_;
+}
+
 ProcessPlan ReadAhead::widest() const {
   const std::lock_guard lock(mutex_);
   return widest_;

@@ -56,6 +56,8 @@ class ReadAhead {
   /// The same for a plan of that turn, which is noted: with what is read ahead it may be the widest.
   void give_way(const ProcessPlan& plan, std::size_t now);
 
+  /// Returns the plan of what is read ahead, once it was admitted; nothing where nothing is.
+  ProcessPlan held() const;
   /// Returns the plans that were held at once at the peak; nothing where no input was read ahead.
   ProcessPlan widest() const;
   /// Inputs that were read ahead, and those that did not fit beside the one before.

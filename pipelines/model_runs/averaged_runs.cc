@@ -5,6 +5,7 @@
 
 #include "io/files/content_hash.h"
 #include "libcore/ranks/texts.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 namespace {
@@ -81,6 +82,13 @@ nlohmann::ordered_json to_json(const std::vector<AveragedRun>& runs) {
     if (!run.weights.empty()) list.back()["weights"] = run.weights;
   }
   return list;
+}
+
+void write_averaged_runs(const fs::path& folder, const std::vector<AveragedRun>& runs) {
+  const fs::path file = folder / "averaged_runs.json";
+  if (!runs.empty()) return write_json(file, {{"averaged", to_json(runs)}});
+  std::error_code none;
+  fs::remove(file, none);
 }
 
 }  // namespace voxshard

@@ -37,5 +37,7 @@ struct AveragedRun {
 /// Returns the runs of an average in their order; empty for a run alone.
 std::vector<AveragedRun> averaged_runs_of(const TrainedRun& run);
 nlohmann::ordered_json to_json(const std::vector<AveragedRun>& runs);
+/// Lists them in FOLDER/averaged_runs.json; a list of an earlier call goes where none are. Errors: kOutput.
+void write_averaged_runs(const std::filesystem::path& folder, const std::vector<AveragedRun>& runs);
 
 }  // namespace voxshard

@@ -67,10 +67,20 @@ Shape CasePredictor::planned_extents(const Case& item, const VolumeModel& model)
   return extents;
 }
 
-ProcessPlan CasePredictor::plan_that_fits(const Case& item) const { return plan_of(item, true); }
+ProcessPlan CasePredictor::plan_of_turn(const Case& item, const PredictionTurn& turn) {
+  // Sums take the room beside the cores: they are held until the label map is made, or written.
+  const auto planned = b_.planned().fits.find(turn.extents);
+  const bool stays =
+      !sums() && b_.next_turn() != nullptr && planned != b_.planned().fits.end() && !planned->second.run.takes_turns();
+  warm_ = {.own = b_.cores(turn), .before = b_.warm(), .after = stays ? b_.cores(turn) : ProcessPlan()};
+  const ProcessPlan alone = plan_that_fits(item, true, &warm_);
+  if (b_.fits(warm_.plan + b_.behind.held())) return warm_.plan;
+  b_.release_cores();
+  warm_.before = warm_.after = {};
+  return alone;
+}
 
-/// As plan_that_fits(); `says`: with the warnings of the headers.
-ProcessPlan CasePredictor::plan_of(const Case& item, bool says) const {
+ProcessPlan CasePredictor::plan_that_fits(const Case& item, bool says, WarmCores* warm) const {
   ProcessPlan plan;
   // Where no case fits, nothing was planned that the process holds.
   const ProcessPlan held = widest(b_.planned().held, base_plan(b_.context.base_bytes()));
@@ -83,15 +93,21 @@ ProcessPlan CasePredictor::plan_of(const Case& item, bool says) const {
     for (std::size_t model = 1; model < models_.size(); ++model)
       turn.further.push_back(extents_of(info, models_[model]));
     if (c == 0) b_.require_planned(turn);
-    for (std::size_t model = 0; model < models_.size(); ++model)
-      plan = widest(plan, predicting_plan(info, path, models_[model].plan,
-                                          {.held = held,
-                                           .cores = b_.planned(model).cores(turn.extents_of(model)),
-                                           .sums = summed_classes(model),
-                                           .reads_again = averages(),
-                                           .keeps_sums = keeps_,
-                                           .other_processes = !b_.context.alone()},
-                                          formats_.limits));
+    for (std::size_t model = 0; model < models_.size(); ++model) {
+      Predicting process{.held = held,
+                         .cores = b_.planned(model).cores(turn.extents_of(model)),
+                         .sums = summed_classes(model),
+                         .reads_again = averages(),
+                         .keeps_sums = keeps_,
+                         .other_processes = !b_.context.alone()};
+      const PreparePlan& seen = models_[model].plan;
+      plan = widest(plan, predicting_plan(info, path, seen, process, formats_.limits));
+      if (warm == nullptr) continue;
+      process.before = warm->before, process.after = warm->after;
+      VolumeLimits limits = formats_.limits;
+      limits.memory_bytes = 0;  // the caller decides
+      warm->plan = widest(warm->plan, predicting_plan(info, path, seen, process, limits));
+    }
     if (says && !info.warning.empty()) b_.progress.warn("case " + item.id + ": " + info.warning);
   }
   return plan;
@@ -99,7 +115,7 @@ ProcessPlan CasePredictor::plan_of(const Case& item, bool says) const {
 
 /// Returns the plan of reading a case ahead. Errors: those of plan_that_fits(), which its own turn reports.
 ProcessPlan CasePredictor::plan_ahead(const Case& item) const {
-  static_cast<void>(plan_of(item, false));
+  static_cast<void>(plan_that_fits(item, false));
   const PreparePlan& seen = models_.front().plan;
   ProcessPlan plan;
   std::optional<VolumeInfo> first;
@@ -184,11 +200,13 @@ PredictedVolume CasePredictor::predicted(const CaseInTurn& turn) {
     image.done = [&] { prepared.channels.clear(); };
     found.times += b_.run_of(model).times;
     const Stopwatch watch;
+    times.warm += warm_.before.total() > 0 && b_.warm().total() > 0;
+    b_.keep_cores(warm_.own);
     if (sums())
       add_probabilities(b_.session(model), image, own.multiple, b_.run_of(model).times, found.sums);
     else
       found.labels = predict_volume(b_.session(model), image, own.multiple);
-    b_.session(model).release();
+    if (warm_.after.total() == 0) b_.release_cores();
     times.network += watch.seconds();
   }
   if (sums()) found.labels = likeliest_labels(found.sums);

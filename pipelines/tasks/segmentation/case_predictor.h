@@ -58,17 +58,28 @@ class CasePredictor {
   /// As Prediction::bytes_beside().
   std::int64_t bytes_beside(std::size_t model) const;
   /// Returns the memory plan of a case from its headers. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
-  ProcessPlan plan_that_fits(const Case& item) const;
-  /// Predicts a case by all models. Each core set is released as soon as it is not needed, and the image is read anew
-  /// for each model, which normalises it in its own way: the memory plan counts on that. The next case is read and
-  /// prepared for the first model meanwhile, where the batch finds room for it. Errors: kInput; as predict_volume();
-  /// Stopped.
+  ///   says  with the warnings of the headers
+  ProcessPlan plan_that_fits(const Case& item, bool says = true) const { return plan_that_fits(item, says, nullptr); }
+  /// Returns that plan for the current turn, whose core set, and that of the turn before, stay alive outside of the
+  /// network where the memory of the process holds them; else they are released. Errors: the same.
+  ProcessPlan plan_of_turn(const Case& item, const PredictionTurn& turn);
+  /// Predicts a case by all models, after plan_of_turn(). Each core set is released as soon as it is not needed, unless
+  /// it stays for the next turn, and the image is read anew for each model, which normalises it in its own way: the
+  /// memory plan counts on that. The next case is read and prepared for the first model meanwhile, where the batch
+  /// finds room for it. Errors: kInput; as predict_volume(); Stopped.
   PredictedVolume predicted(const CaseInTurn& turn);
   /// What predicted() took so far; who writes what it gives adds that.
   PredictionTimes times;
 
  private:
-  ProcessPlan plan_of(const Case& item, bool says) const;
+  /// The memory of core sets in a turn, and the plan of the turn with them.
+  struct WarmCores {
+    ProcessPlan own = {};                 // while the network works
+    ProcessPlan before = {}, after = {};  // that stay alive before and after that
+    ProcessPlan plan = {};
+  };
+  /// `warm`: its plan is made too, whatever the memory of the process.
+  ProcessPlan plan_that_fits(const Case& item, bool says, WarmCores* warm) const;
   ProcessPlan plan_ahead(const Case& item) const;
   void read_next(const CaseInTurn& turn);
   /// Returns the case of a turn as the first model sees it: what was read ahead, unless the files have changed since.
@@ -87,6 +98,7 @@ class CasePredictor {
   const VolumeFormats& formats_;
   bool keeps_;
   std::vector<VolumeModel> models_;
+  WarmCores warm_;                  // of the current turn
   std::optional<CaseAhead> ahead_;  // of the other thread until the batch says that it was read
 };
 

@@ -14,6 +14,7 @@
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/arriving_images.h"
 #include "pipelines/tasks/segmentation/case_predictor.h"
+#include "pipelines/tasks/segmentation/case_writing.h"
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
@@ -24,8 +25,6 @@
 #include "pipelines/tasks/segmentation/outputs/made_hash.h"
 #include "pipelines/tasks/segmentation/quality/case_flags.h"
 #include "pipelines/tasks/segmentation/scores/class_probabilities.h"
-#include "pipelines/tasks/segmentation/scores/predict_volume.h"
-#include "pipelines/tasks/segmentation/scores/probability_file.h"
 #include "pipelines/tasks/segmentation/sides/side_split.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 
@@ -34,7 +33,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kAveragedRunsFile = "averaged_runs.json";
 constexpr std::int64_t kMostPartBytes = 12;  // of a voxel, for connected parts: where each is a run of its own
 
 class VolumePrediction : public Prediction {
@@ -60,11 +58,7 @@ class VolumePrediction : public Prediction {
         made_with_(outputs_.settings_hash(run_hash_)),
         flags_(predictor_.first().quality, plan_.class_names,
                {.folder = o_.output, .keeps = folder.made_with(made_with_), .refers = reading_.refer}, batch.progress) {
-    for (const SidedPair& pair : sides_.pairs)
-      batch.progress.log("sides: " + pair_text(pair.classes, plan_.class_names) +
-                         " were trained as one class; label maps tell them apart by a plane across x (LPS) that is "
-                         "placed by " +
-                         marks_text(pair, plan_.class_names));
+    for (const SidedPair& pair : sides_.pairs) batch.progress.log(sided_text(pair, plan_.class_names));
     largest_ = LargestParts(reading_.largest, plan_.class_names);
     if (inputs.arriving)
       arriving_.emplace(*inputs.arriving, inputs.search, o_.formats, b_.progress);
@@ -109,7 +103,7 @@ class VolumePrediction : public Prediction {
     outputs_.begin();
     const std::vector<std::string> ids = names();
     folder_.start({.options = made_with_, .parts = {ids.begin(), ids.end()}, .resume = true, .protect = true});
-    write_averaged();
+    write_averaged_runs(o_.output, averaged_runs_of(b_.run));
     write_names();
     write_class_names(o_.output / kClassNamesFile, plan_.class_names);
   }
@@ -126,19 +120,37 @@ class VolumePrediction : public Prediction {
     const std::string& id = item.id;
     if (!seen_.insert(id).second) return b_.fail(i, "E_DUPLICATE", doubled_text(item));
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
-    const ProcessPlan plan = predictor_.plan_that_fits(item);
+    const ProcessPlan plan = predictor_.plan_of_turn(item, turn);
     const std::vector<std::string> hashes = file_hashes(item);
     const std::string data = outputs_.data_hash(item, turn, hashes);
     const ObjectKeys keys = object_keys(run_hash_, hashes);
-    if (folder_.holds(id, data)) return outputs_.keep(item), outputs_.send(item, keys), done(i, file, 0, true);
+    if (folder_.holds(id, data))
+      return b_.release_cores(), outputs_.keep(item), outputs_.send(item, keys), done(i, file, 0, true);
     b_.takes(plan);
-    PredictedVolume found = predictor_.predicted({.item = item, .number = i, .hashes = hashes, .next = next_unread()});
-    const Stopwatch writing;
-    write_predicted(item, std::move(found), file, keys);
-    predictor_.times.writing += writing.seconds();
-    folder_.commit(id, data, {.seconds = watch.seconds(), .elements = element_count(turn.extents)});
-    outputs_.send(item, keys);
-    done(i, file, watch.seconds());
+    PredictedVolume found = predictor_.predicted(
+        {.item = item, .number = i, .hashes = hashes, .next = reading_.read_ahead ? next_unread() : nullptr});
+    if (b_.settle()) throw_if_stopped(b_.progress);  // as between two turns
+    const Stopwatch restoring;
+    const auto writing = std::make_shared<CaseWriting>(restored(item, std::move(found), file, keys));
+    b_.write({.number = i,
+              .need = writing->plan(),
+              .next = plan_of_next(),
+              .write =
+                  [this, writing, watch, data, took = PartTime{.elements = element_count(turn.extents)}]() mutable {
+                    hiding_paths(writing->item, [&] {
+                      writing->write(outputs_, plan_, o_.formats);
+                      writing->seconds = took.seconds = watch.seconds();
+                      folder_.commit(writing->item.id, data, took);
+                    });
+                  },
+              .end =
+                  [this, writing, i, keys](const std::exception_ptr& failure) {
+                    outputs_.say(writing->item, writing->refused);
+                    if (failure) std::rethrow_exception(failure);
+                    hiding_paths(writing->item, [&] { outputs_.send(writing->item, keys); });
+                    done(i, writing->file, writing->seconds);
+                  }});
+    predictor_.times.writing += restoring.seconds();
   }
 
   /// Records a case whose files are complete.
@@ -184,7 +196,7 @@ class VolumePrediction : public Prediction {
     list_failures();
     outputs_.finish();
     b_.report.text = prediction_text(b_.report, o_.output / "quarantine.csv", "");
-    add_times(predictor_.times, b_.ahead, b_.report);
+    add_times(predictor_.times, b_.ahead, b_.behind, b_.report);
     flags_.add_to(b_.report);
     if (arriving_ && !reading_.rules.empty()) arriving_->counts().add_to(b_.report);
     if (!names_.empty())
@@ -198,17 +210,17 @@ class VolumePrediction : public Prediction {
   /// have predicted.
   const Case* next_unread() const {
     const PredictionTurn* next = b_.next_turn();
-    if (!reading_.read_ahead || next == nullptr || next->extents.empty() || b_.is_refused(*next)) return nullptr;
+    if (next == nullptr || next->extents.empty() || b_.is_refused(*next)) return nullptr;
     const Case& item = cases_[next->inputs.front()];
-    return seen_.contains(item.id) || folder_.log().manifest().parts.contains(item.id) ? nullptr : &item;
+    return seen_.contains(item.id) || folder_.log().knows(item.id) ? nullptr : &item;
   }
 
-  /// Lists the runs that are averaged beside the label maps; a list of an earlier call goes where none are.
-  void write_averaged() const {
-    const fs::path file = o_.output / kAveragedRunsFile;
-    if (predictor_.averages()) return write_json(file, {{"averaged", to_json(averaged_runs_of(b_.run))}});
-    std::error_code none;
-    fs::remove(file, none);
+  /// Returns what gives the plan of the next turn, where outputs may be written behind this one: not those of what
+  /// arrives, which moves away when it has ended, nor probabilities, which take the grid of the files once more.
+  std::function<ProcessPlan()> plan_of_next() const {
+    const Case* next = next_unread();
+    if (!reading_.write_behind || arriving_ || reading_.probabilities || next == nullptr) return {};
+    return [this, next] { return hiding_paths(*next, [&] { return predictor_.plan_that_fits(*next, false); }); };
   }
 
   void write_names() const {
@@ -234,34 +246,26 @@ class VolumePrediction : public Prediction {
     return std::move(found.cases);
   }
 
-  /// Writes the label map on the grid of the files, what is written beside it, and the probabilities of its voxels.
-  /// Each volume is released when the next one is made: the memory plan counts on that.
-  void write_predicted(const Case& item, PredictedVolume found, const fs::path& file, const ObjectKeys& keys) {
-    const fs::path probabilities = named_file(o_.output, item.id, ".npz");
-    {
-      Volume labels{found.grid, std::move(found.labels)};
-      split_sides(sides_, labels);
-      const Volume restored =
-          parts_of(restore_label(std::move(labels), found.original, plan_, found.crop), item, found);
-      const CaseOutputs::Opened opened = outputs_.open(item, restored, keys, found.sums.bytes());
-      std::set<std::string> files = opened.files;
-      files.insert(file.filename().string());
-      if (reading_.probabilities) files.insert(probabilities.filename().string());
-      folder_.begin(item.id, files);
-      write_volume(file, restored, DiskType::kU8, o_.formats);
-      outputs_.write(item, restored, opened, flags_.last());
-    }
-    if (!reading_.probabilities) return;
-    Volume numbers{found.grid, numbered_voxels(found.sums.shape())};
-    numbers = restore_label(std::move(numbers), found.original, plan_, found.crop);
-    write_probabilities(probabilities, found.sums, found.times, numbers.voxels);
+  /// Returns what is to be written of a case: the label map on the grid of the files, and what is written beside it.
+  CaseWriting restored(const Case& item, PredictedVolume found, const fs::path& file, const ObjectKeys& keys) {
+    Volume labels{found.grid, std::move(found.labels)};
+    split_sides(sides_, labels);
+    labels = parts_of(restore_label(std::move(labels), found.original, plan_, found.crop), item, found);
+    CaseWriting writing{.item = item, .opened = outputs_.open(item, labels, keys, found.sums.bytes()), .file = file};
+    if (reading_.probabilities) writing.probabilities = named_file(o_.output, item.id, ".npz");
+    std::set<std::string> files = writing.opened.files;
+    files.insert(file.filename().string());
+    if (reading_.probabilities) files.insert(writing.probabilities.filename().string());
+    folder_.begin(item.id, files);
+    writing.labels = std::move(labels), writing.flags = flags_.last(), writing.found = std::move(found);
+    return writing;
   }
 
   /// Returns the label map as it is written, and gives the case its flags.
   Volume parts_of(Volume labels, const Case& item, const PredictedVolume& found) {
     const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + found.sums.bytes();
-    const std::int64_t left = left_of(o_.formats.limits.memory_bytes, held);
     b_.leave_room({{MemoryPart::kResults, held + kMostPartBytes * labels.voxels.count()}});
+    const std::int64_t left = left_of(o_.formats.limits.memory_bytes, held + b_.warm().total());
     const std::string removed = largest_.keep(LabelSlabs::of(labels.voxels), left);
     if (!removed.empty()) b_.progress.log("case " + item.id + ": " + removed);
     flags_.judge(item.id, labels, found.intensities, left);
@@ -295,8 +299,7 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, con
   if (volume_stem(options.output, options.formats) && !fs::is_directory(options.output))
     throw Error(ErrorKind::kUsage,
                 "[predict] {output} " + options.output.string() +
-                    " is named like a volume, but label maps go to a folder, each named by its case; "
-                    "give a folder");
+                    " is named like a volume, but label maps go to a folder, each named by its case; give a folder");
   const auto reading = options.task.of<VolumeReading>();
   require_watchable(reading, options);
   require_outbox_apart(reading.outbox, {options.input, options.output, reading.done});

@@ -34,17 +34,16 @@ Setting fraction_setting(VolumeLimits& limits) {
           {{0.001, 1}}};
 }
 
-/// Returns the setting of volumes that are read while the network works.
-Setting ahead_setting(bool& ahead) {
-  return {.name = "read-ahead",
-          .help =
-              "on: a volume is read while the network works on the one before, where both are within the memory of the "
-              "process, with the same outputs; off: one after another",
-          .group = "Limits",
-          .value = Setting::Access{
-              .get = [&ahead] { return SettingValue(std::string(ahead ? "on" : "off")); },
-              .set = [&ahead](const SettingValue& word) { ahead = std::get<std::string>(word) == "on"; }},
-          .choices = {"on", "off"}};
+/// Returns a setting of what is done while the network works.
+Setting beside_setting(const std::string& name, const std::string& what, bool& on) {
+  return {
+      .name = name,
+      .help = "on: " + what +
+              ", where both are within the memory of the process, with the same outputs; off: one after another",
+      .group = "Limits",
+      .value = Setting::Access{.get = [&on] { return SettingValue(std::string(on ? "on" : "off")); },
+                               .set = [&on](const SettingValue& word) { on = std::get<std::string>(word) == "on"; }},
+      .choices = {"on", "off"}};
 }
 
 std::vector<Setting> prediction_settings(VolumeReading& o) {
@@ -66,7 +65,10 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
        "Write the class probabilities of each volume too, CASE.npz for NumPy: f16 (C, Z, Y, X) on the grid "
        "of the label map",
        "", &o.probabilities});
-  settings.push_back(ahead_setting(o.read_ahead));
+  settings.push_back(
+      beside_setting("read-ahead", "a volume is read while the network works on the one before", o.read_ahead));
+  settings.push_back(beside_setting(
+      "write-behind", "what was predicted is written while the network works on the next volume", o.write_behind));
   const std::string written = "What else is written";
   settings.push_back({"refer",
                       "List at the end what a person should look at: cases with quality flags, and those that were "

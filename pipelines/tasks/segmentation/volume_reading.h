@@ -20,6 +20,7 @@ struct VolumeReading {
   std::string largest = "none";        // classes of which the largest connected part alone is kept: none, all, or names
   bool probabilities = false;          // class probabilities are written beside each label map
   bool read_ahead = true;              // an image is read while the network works on the one before, where both fit
+  bool write_behind = true;            // outputs are written while the network works on the next one, where both fit
   bool refer = false;                  // what a person should look at is listed at the end
   std::string write;                   // what else is written, by words with commas (outputs/written_outputs.h)
   std::filesystem::path terms;         // file of coded terms for it; empty: those that are built in

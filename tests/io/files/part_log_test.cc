@@ -37,7 +37,9 @@ TEST_F(RankLogs, WhatRanksFinishedCountsThoughTheRunWasKilled) {
     PartLog rank(path(), 12);
     EXPECT_TRUE(rank.holds("a", "d")) << "a rank knows what the manifest says";
     make(rank, path(), "b", "2");
+    EXPECT_FALSE(rank.knows("c"));
     rank.begin("c", {"c.txt"});
+    EXPECT_TRUE(rank.knows("c")) << "whole or not";
     write_bytes(path() / "c.txt", "half of");
   }
   OutputFolder folder(use());

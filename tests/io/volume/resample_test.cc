@@ -2,6 +2,7 @@
 #include "io/volume/resample.h"
 
 #include <cmath>
+#include <random>
 
 #include "tests/io/test_files.h"
 
@@ -166,6 +167,88 @@ TEST(Resample, OutsideTheSourceLabelsAreBackgroundAndImagesAir) {
     ASSERT_EQ(resample_label_to(label, far).voxels.as<std::int32_t>()[i], 0);
     ASSERT_EQ(resample_image_to(image, far, Interpolation::kCubic).voxels.as<float>()[i], -1000);
   }
+}
+
+/// Grids of small sizes, half of whose numbers make ties; axes permuted and flipped, or turned.
+struct RandomGrids {
+  std::mt19937_64 random;
+
+  explicit RandomGrids(std::uint64_t seed) : random(seed) {}
+  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); }
+  double spacing() {
+    constexpr double kUsual[] = {0.25, 0.5, 1, 1.5, 2, 3, 0.7, 0.9765625};
+    return below(2) == 0 ? kUsual[below(8)] : 0.3 + static_cast<double>(below(1000)) / 333;
+  }
+  Geometry grid(bool turned) {
+    Geometry g;
+    std::array<int, 3> worlds = {0, 1, 2};
+    std::shuffle(worlds.begin(), worlds.end(), random);
+    g.direction = {};
+    for (std::size_t a = 0; a < 3; ++a) {
+      g.size[a] = below(4) == 0 ? 1 : 1 + below(14);
+      g.spacing[a] = spacing();
+      const double cosine = below(2) == 0 ? 1 : -1;
+      g.direction[3 * static_cast<std::size_t>(worlds[a]) + a] = cosine;
+      // The middle lies near 0, so that most grids overlap; quarters of a voxel make ties.
+      const double start = static_cast<double>(below(2) == 0 ? below(9) - 4 : below(1000)) / 4;
+      g.origin[static_cast<std::size_t>(worlds[a])] =
+          -cosine * g.spacing[a] * static_cast<double>(g.size[a] - 1) / 2 + (std::abs(start) > 1 ? start / 50 : start);
+    }
+    if (!turned) return g;
+    const std::array<double, 9> d = g.direction;
+    const double c = std::cos(0.3), s = std::sin(0.3);
+    for (std::size_t a = 0; a < 3; ++a)
+      g.direction[a] = c * d[a] - s * d[3 + a], g.direction[3 + a] = s * d[a] + c * d[3 + a];
+    return g;
+  }
+};
+
+TEST(Resample, LabelsAlongTheAxesOfTheWorldAreThoseOfItkInEveryVoxelTiesToo) {
+  RandomGrids grids(20261126);
+  std::int64_t inside = 0, outside = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const bool turned = i % 8 == 0;
+    Volume label{grids.grid(turned), {}};
+    label.voxels = Tensor(DType::kI32, label.geometry.shape());
+    for (std::int64_t k = 0; k < label.voxels.count(); ++k) store(label.voxels.view(), k, static_cast<double>(1 + k));
+    Volume slow{label.geometry, Tensor(DType::kF32, label.geometry.shape())};  // ITK's filter, of exact numbers
+    for (std::int64_t k = 0; k < slow.voxels.count(); ++k) slow.voxels.as<float>()[k] = static_cast<float>(1 + k);
+    const Geometry to = grids.grid(turned && i % 16 == 0);
+    EXPECT_EQ(axes_agree(label.geometry, to), !turned) << "pair " << i;
+    const Volume tables = resample_label_to(label, to), itk = resample_image_to(slow, to, Interpolation::kNearest, 0);
+    ASSERT_EQ(tables.voxels.shape(), to.shape());
+    for (std::int64_t k = 0; k < tables.voxels.count(); ++k) {
+      const auto found = static_cast<std::int64_t>(itk.voxels.as<float>()[k]);
+      ASSERT_EQ(tables.voxels.as<std::int32_t>()[k], found) << "pair " << i << ", voxel " << k;
+      ++(found > 0 ? inside : outside);
+    }
+  }
+  EXPECT_GT(inside, 20000);
+  EXPECT_GT(outside, 20000);
+}
+
+TEST(Resample, ATieInTheMiddleFallsAsWithItkAlongEachAxis) {
+  // The middle of 119 samples over 40 voxels lies between voxels 19 and 20, at 19.5.
+  for (int a = 0; a < 3; ++a)
+    for (const double flip : {1.0, -1.0}) {
+      Geometry fine;
+      fine.size = {1, 1, 1};
+      fine.size[a] = 119;
+      fine.direction[4 * a] = flip;
+      const Geometry coarse = respaced(fine, {2.975, 2.975, 2.975});
+      ASSERT_EQ(coarse.size[a], 40);
+      Volume label{coarse, Tensor(DType::kI32, coarse.shape())};
+      for (std::int32_t k = 0; k < 40; ++k) label.voxels.as<std::int32_t>()[k] = k;
+      Volume slow{coarse, Tensor(DType::kF32, coarse.shape())};
+      for (int k = 0; k < 40; ++k) slow.voxels.as<float>()[k] = static_cast<float>(k);
+      ASSERT_TRUE(axes_agree(coarse, fine));
+      const Volume back = resample_label_to(label, fine),
+                   itk = resample_image_to(slow, fine, Interpolation::kNearest, 0);
+      for (int j = 0; j < 119; ++j)
+        EXPECT_EQ(back.voxels.as<std::int32_t>()[j], static_cast<std::int32_t>(itk.voxels.as<float>()[j])) << a << j;
+      EXPECT_EQ(back.voxels.as<std::int32_t>()[58], 19);
+      EXPECT_EQ(back.voxels.as<std::int32_t>()[60], 20);
+    }
 }
 
 TEST(Resample, ARealLabelSurvivesTheWayThereAndBack) {

@@ -287,9 +287,9 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
                                    ? cores + moment({{kResults, m + m / kVoxelBytes}})
                                    : summed + widest(cores + moment({{kResults, process.other_processes ? sums : 0}}),
                                                      moment({{kResults, m}}));
-    return process.held + widest_of({beside + preparing_moments(info, plan, g, share),
+    return process.held + widest_of({process.before + beside + preparing_moments(info, plan, g, share),
                                      beside + cores + moment({{kResampling, channels * m}}), labels,
-                                     kept + moment({{kResults, m + back}})});
+                                     process.after + kept + moment({{kResults, m + back}})});
   };
   return require_grid(g.grid, path.filename().string(), limits, moments, [](double most) {
     return whole_number(most) + " voxels at the spacing of the model would fit: crop it";

@@ -100,13 +100,18 @@ void CaseOutputs::refuse(const Case& item, std::string_view output, const std::s
   b_.report.found[kNotWritten].push_back({{"case", item.id}, {"output", output}, {"code", code}, {"reason", reason}});
 }
 
-bool CaseOutputs::attempt(const Case& item, std::string_view output, const std::function<void()>& body) {
+void CaseOutputs::say(const Case& item, const std::vector<RefusedOutput>& refused) {
+  for (const RefusedOutput& one : refused) refuse(item, one.output, one.code, one.reason);
+}
+
+bool CaseOutputs::attempt(const Case& item, std::string_view output, std::vector<RefusedOutput>& refused,
+                          const std::function<void()>& body) {
   try {
     body();
     return true;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kInput) throw;
-    refuse(item, output, e.code(), item.anonymous ? without_paths(e.what(), item) : e.what());
+    refused.push_back({std::string(output), e.code(), item.anonymous ? without_paths(e.what(), item) : e.what()});
     return false;
   }
 }
@@ -172,7 +177,6 @@ std::vector<RefusedOutput> CaseOutputs::foretell(const Case& item, bool kept) {
 void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::int64_t beside_bytes, Opened& opened) {
   const ProcessPlan held =
       b_.planned().held + ProcessPlan{{MemoryPart::kResults, labels.voxels.bytes() + beside_bytes}};
-  const std::int64_t left = left_of(b_.options.formats.limits.memory_bytes, held.total());
   const std::vector<std::int64_t> by_label =
       opened.possible.any_dicom() ? segmentation_frames({*opened.source, labels.voxels, choice_.classes, opened.key})
                                   : std::vector<std::int64_t>(choice_.classes.size());
@@ -195,14 +199,20 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
   for (const WrittenKind& kind : kKinds) {
     bool& possible = opened.possible.*kind.asked;
     std::int64_t bytes = 0;
-    possible = possible && attempt(item, kind.word, [&] { bytes = bytes_of(kind); });
+    std::vector<RefusedOutput> refused;
+    possible = possible && attempt(item, kind.word, refused, [&] { bytes = bytes_of(kind); });
+    say(item, refused);
     if (!possible) continue;
+    const ProcessPlan taken = held + ProcessPlan{{MemoryPart::kResults, bytes}};
+    b_.make_room(taken);
+    const std::int64_t left = left_of(b_.options.formats.limits.memory_bytes, (held + b_.warm()).total());
     if (left > 0 && bytes > left) {
       refuse(item, kind.word, "E_BUDGET", "it would take " + bytes_text(bytes) + " beside the label map");
       possible = false;
       continue;
     }
-    b_.takes(held + ProcessPlan{{MemoryPart::kResults, bytes}});
+    opened.bytes = std::max(opened.bytes, bytes);
+    b_.takes(taken + b_.warm());
   }
   if (opened.possible.report && !opened.possible.segmentation) {
     refuse(item, "sr", "E_BUDGET", "the segmentation that it refers to is not written");
@@ -211,12 +221,12 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
 }
 
 void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& opened,
-                        const std::vector<QualityFlag>& flags) {
+                        const std::vector<QualityFlag>& flags, std::vector<RefusedOutput>& refused) const {
   const WrittenOutputs& possible = opened.possible;
   remove_earlier(opened);
   std::vector<ClassMeasures> measures;
   if (possible.measures || possible.report)
-    attempt(item, possible.measures ? "measures" : "sr", [&] {
+    attempt(item, possible.measures ? "measures" : "sr", refused, [&] {
       const Volume image = read_image(item.images.front(), b_.options.formats);
       if (image.voxels.shape() != labels.voxels.shape())
         throw input_error(item.images.front(), "changed while it was predicted", "predict it again");
@@ -226,25 +236,26 @@ void CaseOutputs::write(const Case& item, const Volume& labels, const Opened& op
     write_case_measures(file(item, kMeasuresEnding),
                         {item.id, choice_.classes, measures, choice_.hounsfield ? "HU" : "", flags});
   if (possible.measures && possible.report && measures.empty())
-    refuse(item, "sr", "W_OUTPUT", "the measures that it holds are not written");
+    refused.push_back({"sr", "W_OUTPUT", "the measures that it holds are not written"});
   if (!possible.any_dicom()) return;
   const SeriesLabels on_series{*opened.source, labels.voxels, choice_.classes, opened.key};
-  const bool segmented = possible.segmentation && attempt(item, "dicom-seg", [&] {
+  const bool segmented = possible.segmentation && attempt(item, "dicom-seg", refused, [&] {
                            for (const SegmentPart& part : opened.parts)
                              write_segmentation(file(item, part.ending()), on_series, terms(), part);
                          });
   for (const SegmentPart& part : opened.parts)  // one without the others would look whole
     if (std::error_code none; possible.segmentation && !segmented) fs::remove(file(item, part.ending()), none);
   if (possible.report && !measures.empty() && !segmented)
-    refuse(item, "sr", "W_OUTPUT", "the segmentation that it refers to is not written");
+    refused.push_back({"sr", "W_OUTPUT", "the segmentation that it refers to is not written"});
   if (possible.report && !measures.empty() && segmented)
-    attempt(item, "sr", [&] {
+    attempt(item, "sr", refused, [&] {
       write_measurement_report(
           file(item, kReportEnding), on_series, terms(),
           {.numbers = numbers_of(measures, choice_.hounsfield), .parts = opened.parts, .flags = report_flags(flags)});
     });
   if (possible.structures)
-    attempt(item, "rt-struct", [&] { write_structure_set(file(item, kStructuresEnding), on_series, terms()); });
+    attempt(item, "rt-struct", refused,
+            [&] { write_structure_set(file(item, kStructuresEnding), on_series, terms()); });
 }
 
 void CaseOutputs::remove_earlier(const Opened& opened) const {

@@ -3,8 +3,9 @@
 //   CaseOutputs outputs({.asked = written_outputs("dicom-seg,measures"), .terms = "", .classes = names}, batch);
 //   const CaseOutputs::Opened opened = outputs.open(item, labels, keys, 0);    // says what cannot be written, and why
 //   folder.begin(item.id, opened.files);
-//   outputs.write(item, labels, opened, flags);
+//   outputs.write(item, labels, opened, flags, refused);
 //   folder.commit(item.id, data);
+//   outputs.say(item, refused);
 //   outputs.send(item, keys);                                                  // with an outbox: places the objects
 //   outputs.finish();
 //
@@ -69,6 +70,7 @@ class CaseOutputs {
     std::string reason = {}, code = {};       // why none can be; else empty
     std::vector<SegmentPart> parts = {};      // the files of the segmentation
     std::string key = {};                     // of which UIDs are made, as uid_key() gives it
+    std::int64_t bytes = 0;                   // that writing the largest of them takes beside the label map
   };
   /// Opens the series of a case and plans the memory of its outputs; says in the log and the report what cannot be
   /// written. Errors: none of the input; those of the system.
@@ -77,8 +79,13 @@ class CaseOutputs {
   ///   beside_bytes  memory that the case holds beside the label map
   Opened open(const Case& item, const Volume& labels, const ObjectKeys& keys, std::int64_t beside_bytes);
   /// Writes them into the output folder. An error of the input costs the output that it came from. Errors: kOutput.
-  ///   flags  of the label map
-  void write(const Case& item, const Volume& labels, const Opened& opened, const std::vector<QualityFlag>& flags);
+  /// Threads: one, which may be another than that of the batch.
+  ///   flags    of the label map
+  ///   refused  gets the outputs that cannot be written, for say()
+  void write(const Case& item, const Volume& labels, const Opened& opened, const std::vector<QualityFlag>& flags,
+             std::vector<RefusedOutput>& refused) const;
+  /// Says in the log and the report which outputs of a case were not written.
+  void say(const Case& item, const std::vector<RefusedOutput>& refused);
   /// Returns and logs which outputs of a case could not be written, as far as its headers tell.
   ///   kept  an earlier call predicted it
   std::vector<RefusedOutput> foretell(const Case& item, bool kept);
@@ -101,8 +108,9 @@ class CaseOutputs {
   void refuse(const Case& item, std::string_view output, const std::string& code, const std::string& reason);
   /// Drops outputs whose memory the budget does not leave.
   void require_memory(const Case& item, const Volume& labels, std::int64_t beside_bytes, Opened& opened);
-  /// Calls body; an error of the input is said, and leaves the output out. Returns whether there was none.
-  bool attempt(const Case& item, std::string_view output, const std::function<void()>& body);
+  /// Calls body; an error of the input leaves the output out. Returns whether there was none.
+  static bool attempt(const Case& item, std::string_view output, std::vector<RefusedOutput>& refused,
+                      const std::function<void()>& body);
   /// Removes what an earlier call wrote of the case: an output that fails now must not leave that of an earlier input.
   void remove_earlier(const Opened& opened) const;
   std::filesystem::path file(const Case& item, const std::string& ending) const;

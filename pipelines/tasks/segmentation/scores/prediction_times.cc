@@ -7,23 +7,29 @@
 
 namespace voxshard {
 
-void add_times(const PredictionTimes& times, const ReadAhead& ahead, PredictReport& report) {
-  const double all = times.reading + times.preparing + times.network + times.writing;
+void add_times(const PredictionTimes& times, const ReadAhead& ahead, const WriteBehind& behind, PredictReport& report) {
+  const double writing = times.writing + behind.waited_seconds();
+  const double all = times.reading + times.preparing + times.network + writing;
   if (all <= 0) return;
   const PageFaults faults = page_faults();
   report.found["stages"] = {{"reading", times.reading},
                             {"preparing", times.preparing},
                             {"network", times.network},
-                            {"writing", times.writing},
+                            {"writing", writing},
                             {"waited_for_reading", times.waited_for_reading},
                             {"read_ahead", times.read_ahead},
                             {"images_ahead", ahead.inputs()},
                             {"images_over_budget", ahead.over_budget()},
+                            {"waited_for_writing", behind.waited_seconds()},
+                            {"written_behind", behind.seconds()},
+                            {"images_behind", behind.inputs()},
+                            {"images_behind_over_budget", behind.over_budget()},
+                            {"images_warm", times.warm},
                             {"pages_given", faults.given},
                             {"pages_read", faults.read}};
   const auto share = [&](double seconds) { return fixed_text(100 * seconds / all, 0) + " %"; };
   report.text += "time: reading " + share(times.reading) + ", preparing " + share(times.preparing) + ", network " +
-                 share(times.network) + ", restoring and writing " + share(times.writing) + "\n";
+                 share(times.network) + ", restoring and writing " + share(writing) + "\n";
   const auto images = [](std::size_t count) {
     return std::to_string(count) + (count == 1 ? " image was" : " images were");
   };
@@ -34,6 +40,13 @@ void add_times(const PredictionTimes& times, const ReadAhead& ahead, PredictRepo
   if (ahead.over_budget() > 0)
     report.text += images(ahead.over_budget()) +
                    " read in turn: the memory of the process does not hold the one before beside it\n";
+  if (behind.inputs() > 0)
+    report.text += images(behind.inputs()) + " written while the next was predicted, in " +
+                   duration_text(behind.seconds()) + ", of which it was waited for " +
+                   duration_text(behind.waited_seconds()) + "\n";
+  if (behind.over_budget() > 0)
+    report.text +=
+        images(behind.over_budget()) + " written in turn: the memory of the process does not hold the next beside it\n";
 }
 
 }  // namespace voxshard

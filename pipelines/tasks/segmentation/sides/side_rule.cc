@@ -105,6 +105,12 @@ std::string marks_text(const SidedPair& pair, const std::vector<std::string>& na
   return (classes.size() == 1 ? "the centre of " : "the centres of ") + joined(classes, ", ");
 }
 
+std::string sided_text(const SidedPair& pair, const std::vector<std::string>& names) {
+  return "sides: " + pair_text(pair.classes, names) +
+         " were trained as one class; label maps tell them apart by a plane across x (LPS) that is placed by " +
+         marks_text(pair, names);
+}
+
 Json to_json(const SideRule& rule, const std::vector<std::string>& names) {
   const JoinedClasses joined = rule.joined();
   const std::vector<std::string> joined_names = joined.names(names);

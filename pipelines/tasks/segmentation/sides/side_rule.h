@@ -70,6 +70,8 @@ double plane_mm(const std::vector<SideMark>& marks, const FoundMarks& found);
 std::string pair_text(const SidePair& pair, const std::vector<std::string>& names);
 /// Returns "the centres of Brainstem, Mandible": what places the plane where all marks are there.
 std::string marks_text(const SidedPair& pair, const std::vector<std::string>& names);
+/// Returns the line that `predict` logs of a pair.
+std::string sided_text(const SidedPair& pair, const std::vector<std::string>& names);
 
 /// Returns the list of the model's classes with their names; those that are joined have their rule.
 nlohmann::ordered_json to_json(const SideRule& rule, const std::vector<std::string>& names);
