@@ -39,7 +39,8 @@ Volume resample_image_to(const Volume& volume, const Geometry& grid,
 /// Where axes_agree() by a table for each axis, else by ITK's filter, to the same voxels.
 Volume resample_label_to(Volume volume, const Geometry& grid);
 /// True when the axes of both grids run exactly along those of the world, permuted and flipped as they may be: then the
-/// nearest index along each axis of `from` depends on the index along one axis of `to` alone, to the last bit.
+/// nearest index along each axis of `from` depends on the index along one axis of `to` alone, to the last bit. False
+/// also for some permuted `from`, whose matrix ITK inverts with a rounding error; that of a prepared grid is diagonal.
 bool axes_agree(const Geometry& from, const Geometry& to);
 
 }  // namespace voxshard

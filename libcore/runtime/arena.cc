@@ -25,15 +25,12 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;  // of x86-64
 
 std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
-Error refusal(std::size_t bytes) {
-  return {ErrorKind::kBudget,
-          "[memory] the system refused " + std::to_string(bytes) + " bytes; free memory or use a finer partition"};
-}
-
 /// Maps memory, or throws.
-std::byte* mapped(std::size_t bytes, int flags, FileRange range, int protection = PROT_READ | PROT_WRITE) {
-  void* p = ::mmap(nullptr, bytes, protection, flags, range.descriptor, range.begin);
-  if (p == MAP_FAILED) throw refusal(bytes);
+std::byte* mapped(std::size_t bytes, int flags, FileRange range) {
+  void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, range.descriptor, range.begin);
+  if (p == MAP_FAILED)
+    throw Error(ErrorKind::kBudget, "[memory] the system refused " + std::to_string(bytes) +
+                                        " bytes; free memory or use a finer partition");
   return static_cast<std::byte*>(p);
 }
 
@@ -48,9 +45,7 @@ Arena::Arena(std::int64_t bytes, ArenaMode mode) : bytes_(bytes), checked_(mode 
   if (bytes == 0) return;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t aligned = rounded_up(static_cast<std::size_t>(bytes), kAlignment);
-  mapped_bytes_ = checked_ ? rounded_up(aligned, page) + 2 * page : static_cast<std::size_t>(bytes);
-  mapped_ = data_ = mapped(mapped_bytes_, MAP_PRIVATE | MAP_ANONYMOUS, {});
-  ::madvise(mapped_, mapped_bytes_, MADV_HUGEPAGE);  // a fault for 2 MiB, not for each 4 KiB; a kernel may refuse
+  map_anew(checked_ ? rounded_up(aligned, page) + 2 * page : static_cast<std::size_t>(bytes));
   if (!checked_) return;
   std::byte* const end = mapped_ + mapped_bytes_ - page;
   const bool guarded = ::mprotect(mapped_, page, PROT_NONE) == 0 && ::mprotect(end, page, PROT_NONE) == 0;
@@ -67,35 +62,40 @@ Arena::Arena(std::int64_t bytes, FileRange range) : bytes_(bytes), in_file_(true
 
 Arena::Arena(Arena&& warm, std::int64_t bytes) : Arena(std::move(warm)) {
   ensure(!in_file_ && !checked_, "only arenas in plain memory are taken over");
-  bytes_ = bytes, high_water_ = 0;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t needed = rounded_up(static_cast<std::size_t>(bytes), page);
-  if (needed > rounded_up(mapped_bytes_, page))
-    enlarge(needed);
-  else if (needed < mapped_bytes_)
-    ::madvise(mapped_ + needed, mapped_bytes_ - needed, MADV_DONTNEED);
+  const std::size_t there = rounded_up(mapped_bytes_, page), needed = rounded_up(static_cast<std::size_t>(bytes), page);
+  bytes_ = bytes, high_water_ = 0;
+  if (needed == there || (needed > there && moved(needed))) return;
+  // With their addresses: a limit of those (ulimit -v) is a limit of the plan too.
+  const std::size_t kept = needed < there ? needed : 0;
+  if (there > kept) ::munmap(mapped_ + kept, there - kept);
+  if (kept == 0) mapped_ = data_ = nullptr;
+  mapped_bytes_ = kept;
+  if (needed > kept) map_anew(needed);
+}
+
+void Arena::map_anew(std::size_t bytes) {
+  mapped_ = data_ = mapped(bytes, MAP_PRIVATE | MAP_ANONYMOUS, {}), mapped_bytes_ = bytes;
+  ::madvise(mapped_, mapped_bytes_, MADV_HUGEPAGE);  // a fault for 2 MiB, not for each 4 KiB; a kernel may refuse
 }
 
 /// Moves the pages to a larger range of addresses, at the same place within a huge page: elsewhere the kernel would
-/// have to split the huge pages, and the network would run slower.
-void Arena::enlarge(std::size_t bytes) {
-  if (mapped_ == nullptr) {
-    mapped_ = data_ = mapped(bytes, MAP_PRIVATE | MAP_ANONYMOUS, {}), mapped_bytes_ = bytes;
-    ::madvise(mapped_, mapped_bytes_, MADV_HUGEPAGE);
-    return;
-  }
+/// have to split the huge pages, and the network would run slower. False: there are no addresses for both ranges.
+bool Arena::moved(std::size_t bytes) {
+  if (mapped_ == nullptr) return false;
   const std::size_t range = bytes + kHugePage;
-  std::byte* const begin = mapped(range, MAP_PRIVATE | MAP_ANONYMOUS, {}, PROT_NONE);
+  void* const reserved = ::mmap(nullptr, range, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (reserved == MAP_FAILED) return false;
+  std::byte* const begin = static_cast<std::byte*>(reserved);
   const auto place = [](const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at) % kHugePage; };
   const std::size_t before = (place(mapped_) + kHugePage - place(begin)) % kHugePage;
   std::byte* const at = begin + before;
-  if (::mremap(mapped_, mapped_bytes_, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED) {
-    ::munmap(begin, range);
-    throw refusal(bytes);
-  }
   if (before > 0) ::munmap(begin, before);
   ::munmap(at + bytes, kHugePage - before);
+  // Where this fails, the kernel may have unmapped the range already, and another thread have mapped it: it is left.
+  if (::mremap(mapped_, mapped_bytes_, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED) return false;
   mapped_ = data_ = at, mapped_bytes_ = bytes;
+  return true;
 }
 
 void Arena::evict() const {

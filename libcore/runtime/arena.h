@@ -37,8 +37,8 @@ class Arena {
   /// when the system refuses.
   Arena(std::int64_t bytes, FileRange range);
   /// Takes the memory of another arena (kPlain, not of a file) for another size. Pages that are needed stay, with what
-  /// was written into them, so that the system need not clear them anew; those behind are given back. Errors: kBudget
-  /// when the system refuses to enlarge it; its memory is then released.
+  /// was written into them, so that the system need not clear them anew; those behind are given back. Where there are
+  /// no addresses for both sizes at once, it is made anew. Errors: kBudget when the system refuses.
   Arena(Arena&& warm, std::int64_t bytes);
   ~Arena();
   Arena(Arena&& other) noexcept;
@@ -64,11 +64,12 @@ class Arena {
   std::optional<std::int64_t> last_written(std::int64_t offset, std::int64_t bytes) const;
 
  private:
-  void enlarge(std::size_t bytes);
+  void map_anew(std::size_t bytes);
+  bool moved(std::size_t bytes);
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
   std::byte* mapped_ = nullptr;
-  std::size_t mapped_bytes_ = 0;  // more than bytes_ where a larger arena was taken over
+  std::size_t mapped_bytes_ = 0;
   bool in_file_ = false;
   bool checked_ = false;
   mutable std::atomic<std::int64_t> high_water_{0};

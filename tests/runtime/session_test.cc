@@ -1,8 +1,13 @@
 // Plans of many sizes: as many as fit are kept, the most recently requested ones, and results do not depend on it.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <optional>
 
 #include "tests/runtime/unet_scene.h"
 
@@ -103,6 +108,32 @@ TEST(WarmArena, KeepsThePagesThatItNeedsAndGivesBackTheOthers) {
   Arena none(std::move(more), 0);
   EXPECT_EQ(written(Arena(std::move(none), kLess)), 0);
   EXPECT_EQ(written(Arena(Arena(0), kLess)), 0);
+}
+
+/// Returns the bytes of addresses that the process has.
+std::int64_t address_bytes() {
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST(WarmArena, ALimitOfAddressesHoldsOneSizeAtATime) {
+  constexpr std::int64_t kBytes = 64 << 20, kMore = 96 << 20;
+  std::optional<Arena> first(std::in_place, kBytes), more, less;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  const std::int64_t there = address_bytes();
+  rlimit limit = before;
+  limit.rlim_cur = static_cast<rlim_t>(there + 64 * (std::int64_t{1} << 20));  // not for 64 and 96 MiB together
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+  EXPECT_NO_THROW(more.emplace(std::move(*first), kMore));
+  ::setrlimit(RLIMIT_AS, &before);
+  ASSERT_TRUE(more.has_value());
+  *more->at(kMore - 1, 1) = std::byte{7};
+  EXPECT_GE(address_bytes(), there + (kMore - kBytes) / 2);
+  less.emplace(std::move(*more), 4096);
+  EXPECT_LE(address_bytes(), there - kBytes / 2) << "a smaller one gives its addresses back";
+  *less->at(0, 4096) = std::byte{7};
 }
 
 TEST(Session, WhatLiesInAWarmArenaChangesNoBit) {
