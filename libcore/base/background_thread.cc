@@ -3,7 +3,6 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -54,7 +53,7 @@ bool BackgroundThread::start(std::function<void()> work) {
   if (!i.thread.joinable()) {
     try {
       i.thread = std::thread([impl = impl_.get()] { impl->loop(); });
-    } catch (const std::system_error&) {  // also thrown when memory for the thread's stack is missing
+    } catch (const std::exception&) {  // no thread, or no memory for it or its stack
       return false;
     }
   }
