@@ -9,7 +9,8 @@ each size come, one after another: uncut in memory, under each budget (the parti
 that does not fit), each cut in memory, and each cut under each budget. A budget of N% is that share of what the uncut prediction
 plans; none: of the first row that was planned. A Markdown table: voxels that differ from the first label map of that size, memory
 planned and at the peak, in MiB, the file of cores that take turns, seconds, and the command. Rows appear as they are done. Ends
-with 1 when a voxel differs, a row is refused other than for its budget, or a size has fewer than two labels, which shows little.
+with 1 when a voxel differs, a peak exceeds its plan by 16 MiB or more, a row is refused other than for its budget or with a larger
+budget than one that does, or a label map has a single label, so that equal ones show little.
 """
 import argparse, gzip, itertools, re, shutil, struct, sys, tempfile
 from pathlib import Path
@@ -102,24 +103,29 @@ def rows_of(room, size, precision):
     """Prints the rows of a size and yields what is wrong in them."""
     budgets, cuts = [b for b in a.budgets.split(",") if b], [c for c in a.cuts.split(",") if c]
     ways = [("", ""), *(("", b) for b in budgets), *((c, "") for c in cuts), *((c, b) for c in cuts for b in budgets)]
-    reference, whole = room / f"first_{precision}.nii.gz", 0
+    reference, whole, refused = room / f"first_{precision}.nii.gz", 0, []  # refused: cut, bytes of the budget
     for cut, budget in ways:
         words = ["predict", "run", "volume.nii", "-o", "out", "--precision", precision, "--threads", a.threads]
         words += ["--partition", cut] if cut else []
         if budget.endswith("%") and not whole:
             continue  # nothing was planned yet of which it would be a share
-        words += ["--host-memory", f"{bytes_of(budget, whole) // MIB}MiB"] if budget else []
+        allowed = bytes_of(budget, whole) // MIB if budget else 0
+        words += ["--host-memory", f"{allowed}MiB"] if budget else []
         out = room / "out"
         shutil.rmtree(out, ignore_errors=True)
         report, seconds, message = ours(*(str(room / w) if w in ("run", "volume.nii", "out") else w for w in words))
         name = f"| {size} | {precision} | {cut or 'of the run'} | {budget or '-'} |"
         command = f"`voxshard {' '.join(words)}`"
         if report is None:
-            reason = re.sub(r"\s+", " ", message.replace(str(room) + "/", "").partition("\n")[2]).replace("|", "/")
-            print(f"{name} refused: {reason[:300]} | | | | | {command} |", flush=True)
-            if "exit 7" not in reason and "E_MEMORY" not in reason and "[memory]" not in reason:
+            reason = message.replace(str(room) + "/", "").partition("\n")[2].strip()
+            print(f"{name} refused | | | | | {command} |", flush=True)
+            print(reason, file=sys.stderr, flush=True)
+            if not reason.startswith("exit 7"):
                 yield f"{command}: {reason}"
+            refused.append((cut, allowed))
             continue
+        if larger := [one for of, one in refused if of == cut and allowed and one >= allowed]:
+            yield f"{command}: {larger[0]}MiB were refused, {allowed}MiB do"
         memory = report["memory"]
         whole, labels = whole or memory["planned_bytes"], out / "volume.nii.gz"
         if reference.exists():
@@ -131,6 +137,8 @@ def rows_of(room, size, precision):
             count, found = "first", labels_of(reference)
             if len(found) < 2:
                 yield f"{command}: the label map has {len(found)} label, so that equal ones show little"
+        if memory["peak_resident_bytes"] > memory["planned_bytes"] + 16 * MIB:
+            yield f"{command}: the peak is over the plan"
         print(f"{name} {count} | {memory['planned_bytes'] / MIB:.0f} | {memory['peak_resident_bytes'] / MIB:.0f} | "
               f"{report['scratch_bytes'] / MIB:.0f} | {seconds:.1f} | {command} |", flush=True)
     reference.unlink(missing_ok=True)
