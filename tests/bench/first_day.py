@@ -69,8 +69,11 @@ def play(words, codes=(0,), stop_at=None, before=""):
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
     child = os.fork()
     if child == 0:
-        os.login_tty(program_side)
-        os.execv(voxshard, ["voxshard", *words])
+        try:
+            os.login_tty(program_side)
+            os.execv(voxshard, ["voxshard", *words])
+        finally:
+            os._exit(127)
     os.close(program_side)
     screen, typed, end = Screen(), False, time.monotonic() + LONGEST_S
     while True:
@@ -209,10 +212,12 @@ def mistakes(done):
     second, budget, said = with_option(train, "-o", "second"), 50, ""
     for _ in range(MOST_COMMANDS):
         text, code = play(with_option(second, "--host-memory", f"{budget}MiB"), (7, 130), stop_at=1)
-        if code != 7:
+        if code == 130:
             break
+        if code != 7:
+            return
         if said in ("to", "by"):  # "above" says that more comes on top
-            problems.append(f"--host-memory {budget}MiB is refused, though a refusal said that this would do")
+            problems.append(f"--host-memory {budget}MiB is refused, though the refusal before said that this would do")
         value = expect(text, r"(?i)raise --host-memory (above|to|by) (\d+)MiB", "an option and a value that would do")
         if not value:
             return
@@ -231,7 +236,7 @@ def mistakes(done):
     play(["report", run, "second", "-o", "both.html"])
 
 
-voxshard, output = str(Path(a.voxshard).resolve()), Path(a.output).resolve()
+voxshard, output = str(Path(a.voxshard).resolve(strict=True)), Path(a.output).resolve()
 with tempfile.TemporaryDirectory(prefix="first_day_") as temporary:
     folder = Path(a.folder or temporary).resolve()
     folder.mkdir(parents=True, exist_ok=True)
