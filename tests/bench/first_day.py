@@ -94,6 +94,7 @@ def play(words, codes=(0,), stop_at=None, before=""):
             typed = os.write(terminal, b"\x03") == 1
     os.close(terminal)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = 128 - code if code < 0 else code  # as a shell says it of a signal
     lines = screen.lines + ([(clock(), screen.line)] if screen.line else [])
     session.extend(f"{at}   {text}".rstrip() for at, text in lines)
     if code:
