@@ -36,8 +36,9 @@ std::string class_text(const TrainReport& r) {
 }
 
 std::string report_text(const TrainReport& r, const std::string& run) {
-  std::string text = std::to_string(r.steps) + " steps on " + std::to_string(r.train_cases) + " cases in " +
-                     duration_text(r.seconds) + ", last loss " + fixed_text(r.loss, 4);
+  std::string text = std::to_string(r.steps) + (r.steps == 1 ? " step on " : " steps on ") +
+                     std::to_string(r.train_cases) + " cases in " + duration_text(r.seconds) + ", last loss " +
+                     fixed_text(r.loss, 4);
   if (r.validation)
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) +
             (r.averaged ? ", of the averaged weights " + fixed_text(r.averaged->score) : "") + " (best " +

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 std::string text_of(const RunData& run) {
-  std::string text = run.name + ": " + std::to_string(run.rows) + " steps";
+  std::string text = run.name + ": " + std::to_string(run.rows) + (run.rows == 1 ? " step" : " steps");
   if (run.best() != nullptr)
     text += ", best " + run.metric + " " + fixed_text(run.best()->score) + " (" + title_of(*run.best()) + ")";
   text += "\n";

@@ -147,4 +147,5 @@ def main():
         sys.exit(1 if over or any(row["verdict"] for row in rows) else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
