@@ -77,11 +77,15 @@ std::vector<SidePair> side_pairs(const std::vector<std::string>& names) {
   return pairs;
 }
 
-std::vector<std::string> mirror_warnings(const std::vector<std::string>& names, const std::string& option) {
+std::vector<std::string> mirror_warnings(const std::vector<std::string>& names,
+                                         const std::vector<std::string>& settings) {
+  std::vector<std::string> warnings;
   const auto sides = sided_classes(names);
-  if (!sides) return {};
-  return {"W_MIRROR " + option + " swaps left and right, and \"" + sides->first + "\" and \"" + sides->second +
-          "\" are classes: what is mirrored teaches the wrong one; train without it"};
+  if (!sides) return warnings;
+  for (const std::string& setting : settings)
+    warnings.push_back("W_MIRROR " + setting + " swaps left and right, and \"" + sides->first + "\" and \"" +
+                       sides->second + "\" are classes: what is mirrored teaches the wrong one; train without it");
+  return warnings;
 }
 
 }  // namespace voxshard

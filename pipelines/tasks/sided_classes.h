@@ -25,7 +25,9 @@ struct SidePair {
 ///   names  by class; [0] is the background
 std::vector<SidePair> side_pairs(const std::vector<std::string>& names);
 
-/// Returns a W_MIRROR warning of the effect of mirroring by `option` on such classes; empty without such classes.
-std::vector<std::string> mirror_warnings(const std::vector<std::string>& names, const std::string& option);
+/// Returns a W_MIRROR warning of the effect of mirroring by each of `settings` on such classes; empty without such
+/// classes.
+std::vector<std::string> mirror_warnings(const std::vector<std::string>& names,
+                                         const std::vector<std::string>& settings);
 
 }  // namespace voxshard

@@ -6,7 +6,6 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/tasks/augmentation/sample_draws.h"
-#include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
 namespace {
@@ -96,13 +95,11 @@ void require_no_changes(const ImageAugmentation& o, const std::filesystem::path&
                                      data.string() + " is " + kind + "; leave them out");
 }
 
-std::vector<std::string> mirror_warnings(const ImageAugmentation& o, const std::vector<std::string>& classes) {
-  std::vector<std::string> warnings;
-  for (const auto& [probability, setting] :
-       {std::pair(o.mirror, "{mirror}"), std::pair(o.mirror_vertical, "{mirror-vertical}")})
-    if (probability > 0)
-      for (std::string& warning : mirror_warnings(classes, setting)) warnings.push_back(std::move(warning));
-  return warnings;
+std::vector<std::string> mirroring_settings(const ImageAugmentation& o) {
+  std::vector<std::string> settings;
+  if (o.mirror > 0) settings.push_back("{mirror}");
+  if (o.mirror_vertical > 0) settings.push_back("{mirror-vertical}");
+  return settings;
 }
 
 void describe_augmentation(const ImageAugmentation& o, bool known, nlohmann::ordered_json& sampling) {

@@ -63,9 +63,8 @@ std::vector<Setting> augmentation_settings(ImageAugmentation& options);
 void require_scales(const ImageAugmentation& options, double lowest, double highest);
 /// Throws kUsage when `options` change anything, because the items of `data` are no images but `kind`.
 void require_no_changes(const ImageAugmentation& options, const std::filesystem::path& data, const char* kind);
-/// Returns the W_MIRROR warnings of sided_classes.h. An image that is mirrored from top to bottom shows a left hand as
-/// a right one too.
-std::vector<std::string> mirror_warnings(const ImageAugmentation& options, const std::vector<std::string>& classes);
+/// Returns the settings that are on and show a left hand as a right one: mirroring from top to bottom does so too.
+std::vector<std::string> mirroring_settings(const ImageAugmentation& options);
 /// Adds what is switched on to the description of a run's samples, so that a resumed run has the same. {mirror},
 /// {scale}, {brightness}, {contrast} and {saturation} are there already where `known`.
 void describe_augmentation(const ImageAugmentation& options, bool known, nlohmann::ordered_json& sampling);

@@ -96,11 +96,10 @@ class ClassTask : public TrainingTask {
   }
   std::vector<std::string> warnings() const override {
     std::vector<std::string> notes = p_.notes;
-    const auto add = [&](const std::vector<std::string>& warnings) {
-      notes.insert(notes.end(), warnings.begin(), warnings.end());
-    };
-    add(mirror_warnings(o_.augmentation, p_.preparation.classes));
-    if (o_.clips.mirror > 0) add(mirror_warnings(p_.preparation.classes, "{clip-mirror}"));
+    std::vector<std::string> mirroring = mirroring_settings(o_.augmentation);
+    if (o_.clips.mirror > 0) mirroring.push_back("{clip-mirror}");
+    const auto mirrored = mirror_warnings(p_.preparation.classes, mirroring);
+    notes.insert(notes.end(), mirrored.begin(), mirrored.end());
     if (validates_on_test())
       notes.push_back("W_TEST the part that validates is the test part of " + o_.data.string() +
                       ": the best checkpoint is chosen on it, so that its accuracy there is not that on unseen data; "

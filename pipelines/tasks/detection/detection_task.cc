@@ -15,6 +15,7 @@
 #include "pipelines/tasks/detection/scores/detection_validation.h"
 #include "pipelines/tasks/detection/scores/drawn_image.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
+#include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
 namespace {
@@ -149,7 +150,7 @@ class DetectionTask : public TrainingTask {
   std::vector<std::string> warnings() const override {
     std::vector<std::string> names;
     for (const DetectionClass& c : sets_.train.classes) names.push_back(c.name);
-    return mirror_warnings(o_.sampling.augmentation, names);
+    return mirror_warnings(names, mirroring_settings(o_.sampling.augmentation));
   }
 
   std::int64_t left_out() const override { return left_out_.count(); }

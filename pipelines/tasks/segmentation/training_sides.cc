@@ -36,7 +36,7 @@ TrainingSides::Mirrored TrainingSides::mirrored(Mirrored asked) const {
 std::vector<std::string> TrainingSides::warnings(const Mirrored& asked) const {
   const Mirrored sides = left_to_right();
   if (!((asked[0] && sides[0]) || (asked[1] && sides[1]) || (asked[2] && sides[2]))) return {};
-  if (settled_.value_or(Sides::kKeep) == Sides::kKeep) return mirror_warnings(names_, "{flip}");
+  if (settled_.value_or(Sides::kKeep) == Sides::kKeep) return mirror_warnings(names_, {"{flip}"});
   if (fitted_.kept.empty()) return {};
   return {
       "W_MIRROR {flip} is off along the axis from left to right: " + pair_text(fitted_.kept.front().classes, names_) +

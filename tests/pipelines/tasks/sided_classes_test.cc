@@ -19,8 +19,9 @@ TEST(SidedClasses, LeftAndRightInAnyFormAreFound) {
     EXPECT_FALSE(sided_classes(names)) << (names.empty() ? "" : names[0]);
   EXPECT_EQ(sided_classes({"b", "Left kidney", "RIGHT kidney"}),
             std::pair(std::string("Left kidney"), std::string("RIGHT kidney")));
-  ASSERT_EQ(mirror_warnings({"eye_l", "eye_r"}, "{flip}").size(), 1u);
-  EXPECT_TRUE(mirror_warnings({"liver"}, "{flip}").empty());
+  EXPECT_EQ(mirror_warnings({"eye_l", "eye_r"}, {"{mirror}", "{clip-mirror}"}).size(), 2u);
+  EXPECT_TRUE(mirror_warnings({"eye_l", "eye_r"}, {}).empty());
+  EXPECT_TRUE(mirror_warnings({"liver"}, {"{flip}"}).empty());
 }
 
 TEST(SidedClasses, PairsAreByNumberAndEachClassIsInOne) {
