@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a bare Debian 12 or 13 to a segmentation with its Dice: builds voxshard, generates CT phantoms, prepares them, trains a
+# From a bare Debian 12 to a segmentation with its Dice: builds voxshard, generates CT phantoms, prepares them, trains a
 # 3D U-Net cut over 8 emulated cores, predicts held-out phantoms and compares with the best HU threshold.
 #
 #   bash apps/quickstart.sh [FOLDER] [STEPS]     FOLDER: where to write (run/quickstart), safe to run twice
