@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <regex>
 
 #include "pipelines/commands/run_predict.h"
@@ -16,9 +17,10 @@
 
 namespace voxshard {
 
-/// A run of two steps, and three images: in.phantom_000, 001, 002.
-struct BesideScene : TrainingScene {
-  explicit BesideScene(const std::string& name) : TrainingScene(name) {
+/// A run of two steps, and the three images of the demo in one folder without the _0000 of nnU-Net: in/phantom_000,
+/// 001, 002.
+struct TrainedVolumesScene : TrainingScene {
+  explicit TrainedVolumesScene(const std::string& name) : TrainingScene(name) {
     TrainOptions o = options("run");
     o.steps = 2;
     run_train(o, progress);
@@ -30,6 +32,11 @@ struct BesideScene : TrainingScene {
         std::filesystem::copy_file(entry.path(), path("in") / name_in);
       }
   }
+};
+
+/// The same, predicted in turn or beside the network.
+struct BesideScene : TrainedVolumesScene {
+  using TrainedVolumesScene::TrainedVolumesScene;
 
   std::filesystem::path image(int i) const { return path("in") / ("phantom_00" + std::to_string(i) + ".nii.gz"); }
   /// Volumes are read ahead, or outputs written behind, or all is done in turn.
@@ -46,6 +53,16 @@ struct BesideScene : TrainingScene {
     return run_predict(o, progress).memory.plan.total();
   }
   PredictOptions behind(const std::string& output) const { return predict(false, output, true); }
+  /// Puts three images of 240x240x200 voxels into the place of those of the demo: in/large_0.nii, 1, 2. Returns the
+  /// bytes of one in f32 or i32: 46 MB, beyond what malloc keeps for later.
+  std::int64_t make_large_images() const {
+    const std::array<std::int64_t, 3> size = {240, 240, 200};
+    std::filesystem::remove_all(path("in"));
+    std::filesystem::create_directories(path("in"));
+    for (int i = 0; i < 3; ++i)
+      write_volume(path("in/large_" + std::to_string(i) + ".nii"), make_image(i, size), DiskType::kF32);
+    return 4 * size[0] * size[1] * size[2];
+  }
   void expect_same_outputs(const std::string& one, const std::string& other) const {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(path(one))) {

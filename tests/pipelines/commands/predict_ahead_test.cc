@@ -96,12 +96,7 @@ TEST(RunPredictAhead, AStopDropsWhatWasReadAhead) {
 
 TEST(RunPredictAhead, ThePlanCountsBothAndOverTheBudgetItIsOneAtATime) {
   BesideScene scene("ahead_memory");
-  const std::array<std::int64_t, 3> size = {240, 240, 200};
-  const std::int64_t image_bytes = 4 * 240 * 240 * 200;  // 46 MB, beyond what malloc keeps for later
-  fs::remove_all(scene.path("in"));
-  fs::create_directories(scene.path("in"));
-  for (int i = 0; i < 3; ++i)
-    write_volume(scene.path("in/large_" + std::to_string(i) + ".nii"), Scene::make_image(i, size), DiskType::kF32);
+  const std::int64_t image_bytes = scene.make_large_images();
   run_predict(scene.predict(false, "warm"), scene.progress);  // libraries are loaded, and counted, once
   const PredictReport in_turn = run_predict(scene.predict(false, "turn"), scene.progress);
   const PredictReport ahead = run_predict(scene.predict(true, "ahead"), scene.progress);

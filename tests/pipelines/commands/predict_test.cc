@@ -9,25 +9,13 @@
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/trained_run.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
-#include "tests/pipelines/training_scene.h"
+#include "tests/pipelines/beside_scene.h"
 
 namespace voxshard {
 namespace {
 
-/// A run of two steps, and the images of the demo in one folder without the _0000 of nnU-Net.
-struct PredictScene : TrainingScene {
-  explicit PredictScene(const std::string& name) : TrainingScene(name) {
-    TrainOptions o = options("run");
-    o.steps = 2;
-    run_train(o, progress);
-    std::filesystem::create_directories(path("in"));
-    for (const char* part : {"imagesTr", "imagesTs"})
-      for (const auto& entry : std::filesystem::directory_iterator(data() / part)) {
-        std::string name_in = entry.path().filename().string();
-        name_in.erase(name_in.find("_0000"), 5);
-        std::filesystem::copy_file(entry.path(), path("in") / name_in);
-      }
-  }
+struct PredictScene : TrainedVolumesScene {
+  using TrainedVolumesScene::TrainedVolumesScene;
   PredictOptions predict() const { return {.run = path("run"), .input = path("in"), .output = path("out")}; }
 };
 
