@@ -42,7 +42,8 @@ constexpr double kBlurProbability = 0.1;  // 0.2 for the sample, 0.5 for each of
 constexpr double kLowersProbability = 0.125;
 constexpr double kGammaProbability = 0.3, kInvertedProbability = 0.1;
 constexpr double kFactorProbability = 0.15, kNoiseProbability = 0.1;
-constexpr double kLeastBlur = 0.5, kMostBlur = 1, kLeastResolution = 0.5, kMostNoiseVariance = 0.1;
+constexpr double kLeastBlur = 0.5, kMostBlur = 1, kLeastResolution = 0.5;
+constexpr double kMostNoise = 0.1;  // nnU-Net names it a variance and takes it as a standard deviation
 constexpr double kLeastFactor = 0.75, kMostFactor = 1.25, kLeastGamma = 0.7, kMostGamma = 1.5;
 
 constexpr double kThickSlices = 3;     // ratio of spacings
@@ -222,7 +223,7 @@ ValueChange draw_values(const VolumeAugmentation& options, std::uint64_t seed, s
     change.contrast = draws.factor(kContrast, kLeastFactor, kMostFactor);
   if (draws.happens(kBrightens, kFactorProbability))
     change.brightness = draws.between(kBrightness, kLeastFactor, kMostFactor);
-  if (draws.happens(kNoisy, kNoiseProbability)) change.noise = std::sqrt(draws.between(kNoise, 0, kMostNoiseVariance));
+  if (draws.happens(kNoisy, kNoiseProbability)) change.noise = draws.between(kNoise, 0, kMostNoise);
   return change;
 }
 
