@@ -106,6 +106,7 @@ bool Settings::say(Layer layer, const Choice& choice) {
 
 bool Settings::take(Layer layer, Entry& to, Words words, const SettingValue& value) {
   if (to.is_said() && to.layer > layer) return false;
+  if (!to.is_said()) to.unsaid = value_of(to.row());
   to.layer = layer, to.words = std::move(words), to.reason.clear();
   if (to.options != nullptr) {
     std::erase_if(to.options->given, [&](const GivenSetting& given) { return given.name == to.name(); });
@@ -125,7 +126,7 @@ void Settings::withdraw(const std::string& name) {
   if (found == nullptr || !found->is_said()) return;
   found->layer = Layer::kDefault, found->words.clear(), found->reason.clear();
   for (const Setting& row : found->rows)
-    if (found->first) set_value(row, *found->first);
+    if (found->unsaid) set_value(row, *found->unsaid);
 }
 
 void Settings::came_from_config(const std::set<std::string>& names) {

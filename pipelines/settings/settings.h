@@ -47,10 +47,11 @@ class Settings {
   /// The rows of one name, which get the same value: one row, or one for each task that has this setting.
   struct Entry {
     std::vector<Setting> rows;
-    Words tasks = {};                        // task of each row; empty: the command's own setting
-    TaskOptions* options = nullptr;          // options of these tasks
-    std::string usual = {};                  // default as help shows it
-    std::optional<SettingValue> first = {};  // the value before one was given
+    Words tasks = {};                         // task of each row; empty: the command's own setting
+    TaskOptions* options = nullptr;           // options of these tasks
+    std::string usual = {};                   // default as help shows it
+    std::optional<SettingValue> first = {};   // the value when the rows were added
+    std::optional<SettingValue> unsaid = {};  // the value before one was given, of a field that of the chosen model
     Layer layer = Layer::kDefault;
     Words words = {};  // the given words; empty: not given
     std::string reason = {};

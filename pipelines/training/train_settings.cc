@@ -73,7 +73,8 @@ void TrainSettings::settle() {
   TrainOptions& o = options;
   require_in_range(training_rows(o));  // also for values of a recipe or a resumed run
   const bool counts = o.epochs == 0 || epochs_are_counted;
-  if (o.optimizer.schedule == ScheduleKind::kSteps && counts && o.optimizer.decay_at.empty())
+  const bool derived = settings.is_said("lr-steps") && settings.layer("lr-steps") == Layer::kDefault;  // by other steps
+  if (o.optimizer.schedule == ScheduleKind::kSteps && counts && (o.optimizer.decay_at.empty() || derived))
     settings.say(Layer::kDefault, "lr-steps",
                  {std::to_string(o.steps * 2 / 3), std::to_string(o.steps * 8 / 9)});  // as 15,000 and 20,000 of the
                                                                                        // original's 22,500
@@ -92,11 +93,17 @@ void TrainSettings::settle() {
 
 std::vector<Choice> TrainSettings::say_recipe(const TrainingTask& task, const RunContext& context) {
   Progress& progress = context.progress();
-  const bool precision = !settings.is_said("precision");
+  const Settings::Entry& said = *settings.find("precision");
+  const bool precision = !said.is_said();
   if (const std::string unseen = precision ? unseen_host() : ""; !unseen.empty()) progress.log(unseen);
   std::vector<Choice> chosen =
       broadcast_choices(context.transport(), [&] { return recipe(recipe_facts(options, task, precision, context)); });
+  if (!precision && said.layer == Layer::kRecipe)  // it was chosen, and steps in it were measured
+    chosen.push_back({"precision", said.words.front(), said.reason});
   std::erase_if(chosen, [&](const Choice& c) { return !settings.say(Layer::kRecipe, c); });
+  for (const std::string& option : recipe_options())  // chosen for other steps, without a rule for these
+    if (settings.layer(option) == Layer::kRecipe && std::ranges::count(chosen, option, &Choice::option) == 0)
+      settings.withdraw(option);
   options.chosen = chosen;
   return chosen;
 }

@@ -36,7 +36,8 @@ struct TrainSettings {
   /// which uses the settings of the original. `why`: receives the TPUConfig setting that prevents it, if {preset} was
   /// not given.
   bool chooses(std::string* why = nullptr) const;
-  /// Sets the values of the recipe for this data, chosen on rank 0 for all ranks, and returns them.
+  /// Sets the values of the recipe for this data, chosen on rank 0 for all ranks, and returns them. A later call, for
+  /// other steps, keeps the precision, and takes back what an earlier one chose and this one does not.
   std::vector<Choice> say_recipe(const TrainingTask& task, const RunContext& context);
 
   bool epochs_are_counted = false;  // options.steps are those of options.epochs

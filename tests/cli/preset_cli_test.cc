@@ -67,6 +67,7 @@ TEST_F(PresetCli, ATimeFixesTheStepsAndTheseStepsGiveTheSameRun) {
     EXPECT_THAT(r.err, HasSubstr("and --time is 2 s)"));
     const int steps = std::stoi(chosen(record(run), "steps"));
     EXPECT_GE(steps, 1);
+    EXPECT_EQ(chosen(record(run), "precision"), preset == "auto" ? model(run).at("precision").get<std::string>() : "");
     ASSERT_EQ(run_voxshard("train " + work() + " -o " + again + small + "--steps " + std::to_string(steps) +
                            " --preset " + preset)
                   .exit_code,

@@ -188,6 +188,56 @@ TEST(UsualTraining, IsARowOfTheModel) {
   EXPECT_EQ(train.settings.find("batch")->reason, "3 for each replica: toys come in threes");
 }
 
+/// Settings over a small data set, for which the recipe is asked as often as the steps change.
+struct AskedAgain : TrainingScene {
+  explicit AskedAgain(const std::string& name) : TrainingScene(name) {
+    train.options.work = work(), train.options.run = path("run");
+    for (const auto& [setting, word] :
+         std::map<std::string, std::string>{{"schedule", "steps"}, {"fold", "all"}, {"crop", "16x16x16"}})
+      train.settings.say(Layer::kCommandLine, setting, {word});
+  }
+  std::vector<Choice> choices(std::int64_t steps) {
+    train.settings.say(Layer::kRecipe, {"steps", steps, "they fit into the time"});
+    train.settle();
+    task->complete(train.options.spec);
+    std::vector<Choice> chosen = train.say_recipe(*task, context);
+    train.settle();
+    return chosen;
+  }
+
+  TrainSettings train;
+  std::unique_ptr<TrainingTask> task = volume_task({.work = work(), .fold = "all", .sampling = {.crop = {16, 16, 16}}});
+  RunContext context{progress, {.threads = 2}};
+};
+
+TEST(Recipe, WhatItChoseForOtherStepsIsTakenBackWhereItHasNoRuleForThese) {
+  AskedAgain asked("recipe_other_steps");
+  const OptimizerOptions& optimizer = asked.train.options.optimizer;
+  asked.choices(1000);
+  EXPECT_EQ(optimizer.warmup_steps, 100);
+  EXPECT_EQ(optimizer.decay_at, (std::vector<std::int64_t>{666, 888}));
+  asked.choices(9);
+  EXPECT_EQ(optimizer.warmup_steps, 0);
+  EXPECT_FALSE(asked.train.settings.is_said("warmup-steps"));
+  EXPECT_EQ(optimizer.decay_at, (std::vector<std::int64_t>{6, 8})) << "the rate falls by the steps that are done";
+  asked.train.settings.say(Layer::kCommandLine, "lr-steps", {"3"});
+  asked.choices(90);
+  EXPECT_EQ(optimizer.decay_at, std::vector<std::int64_t>{3}) << "what was given stays";
+  EXPECT_EQ(optimizer.warmup_steps, 9);
+}
+
+TEST(Recipe, ThePrecisionInWhichStepsWereMeasuredStaysAndIsAmongTheChoices) {
+  AskedAgain asked("recipe_precision_again");
+  const auto precision = [](const std::vector<Choice>& choices) {
+    const auto found = std::ranges::find(choices, "precision", &Choice::option);
+    return found == choices.end() ? std::pair<std::string, std::string>() : std::pair(found->shown(), found->reason);
+  };
+  const auto before = precision(asked.choices(1000)), after = precision(asked.choices(200));
+  EXPECT_FALSE(before.first.empty());
+  EXPECT_EQ(after, before) << "a run keeps it, for when it goes on";
+  EXPECT_EQ(precision(asked.train.options.chosen), before);
+}
+
 TEST(Recipe, ComesBackFromTheRecord) {
   const std::vector<Choice> choices = recipe(volumes());
   const std::vector<Choice> back = choices_from_json(to_json(choices));

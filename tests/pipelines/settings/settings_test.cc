@@ -101,6 +101,9 @@ TEST(Settings, TheHighestLayerWinsWhicheverSpeaksFirst) {
   s.say("whole", "7");
   s.settings.withdraw("whole");
   EXPECT_EQ(s.whole, 3) << "as before anybody said one";
+  s.whole = 4, s.say("whole", "7");
+  s.settings.withdraw("whole");
+  EXPECT_EQ(s.whole, 4) << "what is not said may follow another setting, as a field of a model does";
   EXPECT_FALSE(s.settings.is_said("whole"));
 }
 
