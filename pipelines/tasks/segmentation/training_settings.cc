@@ -43,6 +43,13 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
        .usual = "30, of pictures 0"},
       {"zoom", "LOW,HIGH: factors of sizes; default: 0.7,1.4", volumes,
        [&s](const std::string& text) { s.augmentation.zoom = zoom_from_text(text); }},
+      {.name = "trim-crops",
+       .help = "on: along an axis on which its volume is shorter than a crop, a crop is as long as the volume (up to "
+               "{pad-multiple}); off: air around it fills the crop up, which norms then see in training, but not in "
+               "predictions",
+       .group = volumes,
+       .value = named(s.trims, {"off", "on"}),
+       .choices = {"off", "on"}},
       {.name = "pad-multiple",
        .help = "What is whole is padded to a multiple of this; default: 8",
        .group = samples,

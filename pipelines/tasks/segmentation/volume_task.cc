@@ -127,6 +127,7 @@ class VolumeTask : public TrainingTask {
                  {"rotation", s.augmentation.rotation_degrees},
                  {"zoom", s.augmentation.zoom},
                  {"pad_multiple", s.pad_multiple}};
+    if (s.trims) json["trim_crops"] = true;
     if (o_.sides != Sides::kKeep) json["sides"] = kSidesNames[static_cast<std::size_t>(o_.sides)];
     return json;
   }

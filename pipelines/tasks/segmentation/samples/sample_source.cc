@@ -104,10 +104,11 @@ void SampleSource::find_classes() {
 }
 
 Dims SampleSource::sample_size(std::size_t item) const {
-  if (!options_.crop.empty()) return options_.crop;
+  if (!options_.crop.empty() && !options_.trims) return options_.crop;
   Dims size;
   for (auto extent : volumes_[item].shape())
     size.push_back(ceil_div(extent, options_.pad_multiple) * options_.pad_multiple);
+  for (int a = 0; !options_.crop.empty() && a < 3; ++a) size[a] = std::min(size[a], options_.crop[a]);
   return size;
 }
 
@@ -175,7 +176,7 @@ std::vector<Sample> SampleSource::batch(std::int64_t step, std::int64_t size) co
     const std::int64_t index = step * size + i;
     samples.push_back(sample(index, item_of(options_.seed, index, volumes_.size())));
   }
-  for (int a = 0; a < 3; ++a) {  // whole volumes of one batch share the largest extents
+  for (int a = 0; a < 3; ++a) {  // samples of one batch share the largest extents
     std::int64_t widest = 0;
     for (const Sample& s : samples) widest = std::max(widest, s.size[a]);
     for (Sample& s : samples) {

@@ -34,9 +34,13 @@ struct SamplingOptions {
   CropsOn crops = CropsOn::kCase;
   std::array<bool, 3> flip{};  // mirror along D, H, W with probability 1/2
   VolumeAugmentation augmentation = {};
-  std::int64_t pad_multiple = 8;  // whole volumes: extents are rounded up to it, so that plans are reused
-  bool merge = false;             // the loss is marginal: the background of an incomplete case is trained on
-  JoinedClasses joined = {};      // the classes of the data that are one class of the model
+  // What is whole along an axis is rounded up to pad_multiple, so that plans are reused: whole volumes, and with trims
+  // crops along the axes on which they would be longer than their volume. Without trims such crops are padded to
+  // `crop`.
+  std::int64_t pad_multiple = 8;
+  bool trims = false;
+  bool merge = false;         // the loss is marginal: the background of an incomplete case is trained on
+  JoinedClasses joined = {};  // the classes of the data that are one class of the model
 };
 
 struct Sample {
@@ -59,8 +63,8 @@ class SampleSource {
   const Geometry& grid(std::size_t item) const { return volumes_.at(item).label.geometry(); }
   const ForegroundVoxels& foreground(std::size_t item) const { return volumes_.at(item).foreground; }
 
-  /// Returns the samples of a step. Each epoch visits all cases in a new order. Whole volumes of a batch are padded to
-  /// the largest extents among them.
+  /// Returns the samples of a step. Each epoch visits all cases in a new order. Whole volumes and trimmed crops of a
+  /// batch are padded to the largest extents among them.
   std::vector<Sample> batch(std::int64_t step, std::int64_t size) const;
   /// Returns, by class, how many of the first `samples` samples were drawn on it; [0]: on none.
   std::vector<std::int64_t> drawn_on(std::int64_t samples) const;
@@ -71,7 +75,7 @@ class SampleSource {
   void prefetch(std::span<const Sample> batch) const;
   /// Releases the file pages that a step left mapped: without it a long run would keep all files in memory.
   void done_with(std::span<const Sample> batch) const;
-  /// Returns the number of different extents of whole samples; 1 for crops.
+  /// Returns the number of different extents of samples; 1 for crops that are not trimmed.
   std::int64_t sizes() const;
   /// Returns the most bytes of the files that a step of these extents maps.
   std::int64_t mapped_bytes(const Shape& extents) const;

@@ -2,6 +2,7 @@
 // over cores.
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 
+#include <algorithm>
 #include <set>
 
 #include "io/files/safetensors.h"
@@ -78,6 +79,39 @@ TEST(SampleSource, SmallVolumesArePaddedWithAirAndIgnoredLabels) {
       EXPECT_EQ(image.as<float>()[i], air_values(volumes.dataset.plan).at(0));
     }
   }
+}
+
+TEST(SampleSource, TrimmedCropsAreAsLongAsAShorterVolumeUpToTheMultiple) {
+  Volumes volumes("source_trim");
+  write_volume(volumes.image(2), Scene::make_image(2, {40, 30, 20}), DiskType::kI16);
+  write_volume(volumes.label(2), Scene::make_label({40, 30, 20}), DiskType::kU8);
+  prepare_dataset({.dataset = volumes.data(), .work = volumes.path("uneven"), .spacing = "keep"}, volumes.progress);
+  volumes.dataset = read_prepared(volumes.path("uneven"));  // D x H x W = 8 x 10 x 12, twice, and 20 x 30 x 40
+  SamplingOptions options = plain({16, 11, 6});
+  EXPECT_EQ(volumes.source(options).sizes(), 1);
+  options.trims = true;
+  const SampleSource source = volumes.source(options);
+  EXPECT_EQ(source.sizes(), 2);
+  EXPECT_EQ(source.largest_extents(1), (Shape{1, 16, 11, 6}));
+  for (int step = 0; step < 12; ++step) {
+    const auto batch = source.batch(step, 1);
+    const bool is_short = batch[0].item < 2;
+    ASSERT_EQ(source.extents(batch), (Shape{1, is_short ? 8 : 16, 11, 6}));
+    const Tensor labels = filled(source, batch, input::Labels{});
+    const auto* voxels = labels.as<std::int32_t>();
+    EXPECT_EQ(std::count_if(voxels, voxels + labels.count(), [](std::int32_t label) { return label < 0; }),
+              is_short ? 8 * 1 * 6 : 0)
+        << "a plane of H, of which a multiple of 8 has room for 11";
+  }
+  bool mixed = false;
+  for (int step = 0; step < 12; ++step) {
+    const auto batch = source.batch(step, 2);
+    const std::int64_t longest = batch[0].item < 2 && batch[1].item < 2 ? 8 : 16;
+    mixed |= (batch[0].item < 2) != (batch[1].item < 2);
+    EXPECT_EQ(source.extents(batch), (Shape{2, longest, 11, 6}));
+    for (const Sample& s : batch) EXPECT_EQ(s.begin[0], s.item < 2 ? -(longest - 8) / 2 : s.begin[0]);
+  }
+  EXPECT_TRUE(mixed);
 }
 
 TEST(SampleSource, WholeVolumesAreCentredInAMultiple) {
