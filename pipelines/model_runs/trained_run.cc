@@ -1,5 +1,6 @@
 #include "pipelines/model_runs/trained_run.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -36,9 +37,10 @@ std::string weights_of(const Checkpoint& checkpoint, const std::string& asked, c
 /// Returns small extents for which the model has a graph.
 Shape small_extents(const ModelSpec& spec) {
   constexpr std::int64_t kSmall = 16;
+  const std::int64_t side = std::max(kSmall, spec.multiple());  // a deep network pools more often
   Shape extents{1};
   for (const std::int64_t extent :
-       spec.model->size != nullptr ? spec.model->size(spec.config) : Dims::filled(spec.spatial_axes(), kSmall))
+       spec.model->size != nullptr ? spec.model->size(spec.config) : Dims::filled(spec.spatial_axes(), side))
     extents.push_back(extent);
   return extents;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pipelines/model_runs/trained_run.h"
 #include "pipelines/training/train_settings.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -24,6 +25,16 @@ TEST(RunTrain, WeightsThatAreNotFiniteReplaceNoCheckpoint) {
   EXPECT_FALSE(std::filesystem::exists(scene.last("bad")));
   EXPECT_FALSE(std::filesystem::exists(o.run / "checkpoints/best.safetensors"));
   EXPECT_TRUE(scene.last_bytes("run") == before);
+}
+
+TEST(RunTrain, ADeepNetworkOfValidPoolsIsReadAgain) {
+  TrainingScene scene("train_deep_valid");
+  TrainOptions o = scene.options("run");
+  o.steps = 1;
+  o.spec.as<UNetConfig>() = {.base_filters = 1, .depth = 6, .pool = Pooling::kValid};
+  volumes(o).sampling.crop = {32, 32, 32};
+  run_train(o, scene.progress);
+  EXPECT_EQ(load_trained_run({.run = o.run}).step, 1);
 }
 
 TEST(RunTrain, NumbersOutOfTheirRangeAreRefusedByName) {
