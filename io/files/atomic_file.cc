@@ -114,10 +114,23 @@ void commit_file(const fs::path& temporary, const fs::path& path) {
   fs::rename(temporary, path, error);
   if (error) give_up(error.message(), kCheckFolder);
   forget_unfinished(temporary);
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (const int failed = sync(folder, O_RDONLY | O_DIRECTORY); failed != 0 && !has_no_folder_sync(failed))
-    throw output_error(path, std::string("its folder cannot be synced to the disk: ") + std::strerror(failed),
-                       kCheckDisk);
+  if (const std::error_code failed = sync_folder(path.has_parent_path() ? path.parent_path() : fs::path(".")))
+    throw output_error(path, "its folder cannot be synced to the disk: " + failed.message(), kCheckDisk);
+}
+
+std::error_code sync_folder(const fs::path& folder) {
+  const int failed = sync(folder, O_RDONLY | O_DIRECTORY);
+  return {has_no_folder_sync(failed) ? 0 : failed, std::generic_category()};
+}
+
+std::error_code sync_tree(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (error || !(fs::is_directory(status) || fs::is_regular_file(status))) return error;
+  if (fs::is_regular_file(status)) return {sync(path, O_RDONLY | O_NOFOLLOW), std::generic_category()};
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+    if (const std::error_code failed = sync_tree(it->path())) return failed;
+  return error ? error : sync_folder(path);
 }
 
 void discard_file(const fs::path& temporary) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <ostream>
 #include <string_view>
+#include <system_error>
 
 #include "io/files/open_file.h"
 
@@ -34,6 +35,12 @@ bool is_temporary(const std::filesystem::path& path);
 /// kOutput, also when the disk refuses to sync; the temporary file is then removed, and `path` is as it was (whole and
 /// new when only the folder was not synced).
 void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
+
+/// Waits until a file, or a folder with all that lies in it, is on the disk; links and devices are left out, and a file
+/// system that cannot sync a folder is no error. Returns the first error; none when all is there.
+std::error_code sync_tree(const std::filesystem::path& path);
+/// The same for a folder alone: the names in it.
+std::error_code sync_folder(const std::filesystem::path& folder);
 
 /// Removes a temporary file that will not be committed.
 void discard_file(const std::filesystem::path& temporary);

@@ -53,8 +53,9 @@ std::int64_t ns_of(clockid_t clock) {
   return now.tv_sec * kNanoseconds + now.tv_nsec;
 }
 
-/// Renames `from`, or copies and removes it where `to` is on another file system; it gets a hidden name first, because
-/// a kill while it is removed must not leave a part of it that arrives again. Errors: as std::error_code.
+/// Renames `from`, or copies and removes it where `to` is on another file system: once the copy is on the disk, for
+/// after a power cut one of both must be whole. It gets a hidden name first, because a kill while it is removed must
+/// not leave a part of it that arrives again. Errors: as std::error_code.
 std::error_code move_entry(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
@@ -62,7 +63,9 @@ std::error_code move_entry(const fs::path& from, const fs::path& to) {
   const fs::path half = to.parent_path() / ("." + to.filename().string() + kArriving);
   fs::remove_all(half, error);
   fs::copy(from, half, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  if (!error) error = sync_tree(half);
   if (!error) fs::rename(half, to, error);
+  if (!error) error = sync_folder(to.parent_path());
   if (error) return error;
   const fs::path removed = from.parent_path() / ("." + finished_name(from) + kExpired);
   fs::remove_all(removed, error);

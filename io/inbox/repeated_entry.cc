@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
 #include "io/files/open_file.h"
 #include "io/inbox/retention.h"
@@ -59,20 +60,27 @@ Error not_joined(const fs::path& entry, const std::error_code& error) {
 }
 
 /// Moves a file to a name that is free; where a file has come to have it, that one stays, and `from` too. Not a rename,
-/// which would replace: a second name, or a copy on another file system, then the first name goes.
-void move_to_free_name(const fs::path& from, const fs::path& to) {
+/// which would replace: a second name, or a copy on another file system that is on the disk, then the first name goes.
+///   file  below the entry, whose folders may be new
+void move_to_free_name(const fs::path& from, const fs::path& entry, const fs::path& file) {
+  const fs::path to = entry / file;
   std::error_code error;
   fs::create_hard_link(from, to, error);
   if (error == std::errc::file_exists) return;
   if (error) {  // another file system, or one without hard links
     const fs::path half = to.parent_path() / ("." + to.filename().string() + kArriving);
     fs::copy_file(from, half, fs::copy_options::overwrite_existing, error);
+    if (!error) error = sync_tree(half);
     if (error) throw not_joined(from, error);
     if (fs::exists(fs::symlink_status(to))) {
       fs::remove(half, error);
       return;
     }
     fs::rename(half, to, error);
+    for (fs::path folder = file.parent_path(); !error; folder = folder.parent_path()) {
+      error = sync_folder(entry / folder);
+      if (folder.empty()) break;
+    }
   }
   if (!error) fs::remove(from, error);
   if (error) throw not_joined(from, error);
@@ -116,7 +124,7 @@ void join_entries(const fs::path& again, const fs::path& earlier) {
     if (fs::exists(fs::symlink_status(to))) continue;
     fs::create_directories(to.parent_path(), error);
     if (error) throw not_joined(to, error);
-    move_to_free_name(earlier / file, to);
+    move_to_free_name(earlier / file, again, file);
   }
   const fs::path superseded = earlier.parent_path() / ("." + earlier.filename().string() + kExpired);
   fs::remove(earlier.string() + kReasonEnding, error);

@@ -1,5 +1,6 @@
 #include "pipelines/engine/predicted_file.h"
 
+#include "io/files/open_file.h"
 #include "io/files/output_folder.h"
 #include "pipelines/engine/seen_inputs.h"
 
@@ -62,6 +63,14 @@ fs::path write_left_out(const PredictReport& report, const fs::path& output) {
   const std::vector<CaseFailure> left = left_out(report);
   if (!left.empty() || fs::exists(list)) write_quarantine(folder_of(list), left, list.filename().string());
   return list;
+}
+
+void QuarantineList::write(const std::vector<CaseFailure>& failures) {
+  std::string rows;
+  for (std::size_t i = written_.value_or(0); i < failures.size(); ++i) rows += quarantine_row(failures[i]);
+  const bool is_added = written_ && (rows.empty() || append_to_file(folder_ / "quarantine.csv", rows, true) == 0);
+  if (!is_added) write_quarantine(folder_, failures);
+  written_ = failures.size();
 }
 
 }  // namespace voxshard

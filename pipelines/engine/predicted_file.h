@@ -41,4 +41,19 @@ void make_folder_of(const std::filesystem::path& output);
 /// inputs (write_seen in seen_inputs.h). Returns the path of the quarantine list. Errors: kOutput.
 std::filesystem::path write_left_out(const PredictReport& report, const std::filesystem::path& output);
 
+/// The quarantine.csv of a folder while its batch goes on: a watch may leave out inputs without end, and does not write
+/// all of them again for each.
+class QuarantineList {
+ public:
+  explicit QuarantineList(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// Brings the file up to date: the first call replaces that of an earlier call of the command, with a row that a kill
+  /// cut short; later ones add rows, or replace a file that cannot be added to. Errors: kOutput.
+  ///   failures  those of the call before come first
+  void write(const std::vector<CaseFailure>& failures);
+
+ private:
+  std::filesystem::path folder_;
+  std::optional<std::size_t> written_;  // rows of the file; none: it is not of this list
+};
+
 }  // namespace voxshard

@@ -103,9 +103,7 @@ class PredictionLoop {
         b_.end_turns();
       } while (!b_.report.interrupted && take_more());
     } catch (...) {
-      static_cast<void>(thrown_by([&] { b_.settle(); }));  // what was predicted before is kept
-      task_.abandon();
-      throw;
+      end_with(std::current_exception());
     }
     audit(false);
     const bool none_came = b_.names_.empty() && b_.report.failures.empty();  // where inputs are waited for
@@ -121,6 +119,15 @@ class PredictionLoop {
   }
 
  private:
+  /// Ends the batch with the error of a turn, or with that of the input that was written behind, which came before it:
+  /// the error of the turn is then a warning. What was predicted before is kept.
+  [[noreturn]] void end_with(const std::exception_ptr& error) {
+    const std::exception_ptr earlier = thrown_by([&] { b_.settle(); });
+    if (earlier) b_.progress.warn(b_.shown(error_text(error)));
+    task_.abandon();
+    std::rethrow_exception(earlier ? earlier : error);
+  }
+
   /// Predicts the one video.
   void stream() {
     const std::string name = b_.options.input.filename().string();

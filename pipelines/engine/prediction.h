@@ -100,9 +100,10 @@ class PredictionBatch {
   /// Returns the memory of the core set that is alive outside of the network, in addition to `held`: it is kept for the
   /// next turn, since the system would clear the pages of a new arena anew, or an error left it.
   const ProcessPlan& warm() const { return warm_; }
-  /// Says that the core set which runs now stays alive until release_cores().
-  void keep_cores(const ProcessPlan& cores) { warm_ = cores; }
-  void release_cores() { sessions_.release(), warm_ = {}; }
+  /// Says that the core set which runs now stays alive until release_cores(): the task counts it in the plans of its
+  /// turns.
+  void keep_cores(const ProcessPlan& cores) { warm_ = cores, counts_warm_ = true; }
+  void release_cores() { sessions_.release(), warm_ = left_ = {}; }
   /// Releases the warm core set where it does not fit beside a step of the current turn, with what is read ahead and
   /// written behind.
   void make_room(const ProcessPlan& step) {
@@ -166,8 +167,14 @@ class PredictionBatch {
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
   std::size_t current_input() const { return turn_ != nullptr ? turn_->inputs.front() : 0; }
+  /// Begins a turn. The core set that the turn before left alive is released where it is larger than that of this one:
+  /// the plan of a turn counts its own, unless the task counts what stays (keep_cores).
   void comes_to(const std::vector<PredictionTurn>& turns, std::size_t at) {
     turn_ = &turns[at], next_ = at + 1 < turns.size() ? &turns[at + 1] : nullptr, taken_ = {};
+    const ProcessPlan own = cores(*turn_);
+    if (counts_warm_ || own.total() == 0) return;
+    if (left_.total() > own.total()) release_cores();
+    left_ = own;
   }
   /// Drops what was read ahead as the turns end, and records what was held with it. The memory of the cores goes back
   /// to the system too: a watched inbox may stay empty for hours, on a machine with other work.
@@ -179,8 +186,9 @@ class PredictionBatch {
   }
   PredictionWords words_;
   const PredictionTurn *turn_ = nullptr, *next_ = nullptr;
-  ProcessPlan taken_;  // by the current turn
-  ProcessPlan warm_;
+  ProcessPlan taken_;        // by the current turn
+  ProcessPlan warm_, left_;  // core sets that are alive outside of the network: counted by the task, and not
+  bool counts_warm_ = false;
   std::vector<std::string> names_;
   std::set<std::size_t> ended_;  // inputs that were predicted or failed
   std::size_t failed_ = 0;       // of them, those that failed

@@ -16,6 +16,16 @@ std::exception_ptr thrown_by(const std::function<void()>& body) {
   }
 }
 
+std::string error_text(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an error without a text";
+  }
+}
+
 bool WriteBehind::fits(const OutputBehind& output) const {
   const std::int64_t next = output.next().total();
   return most_bytes_ <= 0 || output.need.total() <= most_bytes_ - next;

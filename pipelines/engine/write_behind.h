@@ -37,6 +37,8 @@ struct OutputBehind {
 
 /// Returns what body() throws; null: nothing.
 std::exception_ptr thrown_by(const std::function<void()>& body);
+/// Returns the text of an error that thrown_by() returned; not of null.
+std::string error_text(const std::exception_ptr& error);
 
 /// Threads: one caller, which is not the thread that writes.
 class WriteBehind {

@@ -38,11 +38,14 @@ bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures,
   return !failure;
 }
 
+std::string quarantine_row(const CaseFailure& f) {
+  return csv_text(f.id) + "," + csv_text(f.code) + "," + csv_text(plain_text(with_flags(f.message), "\n\t")) + "\n";
+}
+
 void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures,
                       const std::string& name) {
   std::string text = "case,code,message\n";
-  for (const auto& f : failures)
-    text += csv_text(f.id) + "," + csv_text(f.code) + "," + csv_text(plain_text(with_flags(f.message), "\n\t")) + "\n";
+  for (const CaseFailure& failure : failures) text += quarantine_row(failure);
   write_text_atomically(folder / name, text);
 }
 

@@ -76,6 +76,8 @@ inline constexpr const char* kRefusedMemory = "E_MEMORY";
 /// The same for errors of kind kInput, kConfig or kNoCase, added to a list. Returns true when `body` succeeded.
 bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body);
 
+/// Returns the row of a failure in quarantine.csv.
+std::string quarantine_row(const CaseFailure& failure);
 /// Writes DIR/quarantine.csv (id, code, message), also when there is no failure: an old list must not survive.
 ///   name  another file name, where the folder is not the command's own
 void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures,

@@ -9,7 +9,7 @@ each size come, one after another: uncut in memory, under each budget (the parti
 that does not fit), each cut in memory, and each cut under each budget. A budget of N% is that share of what the uncut prediction
 plans; none: of the first row that was planned. A Markdown table: voxels that differ from the first label map of that size, memory
 planned and at the peak, in MiB, the file of cores that take turns, seconds, and the command. Rows appear as they are done. Ends
-with 1 when a voxel differs, a peak exceeds its plan by 16 MiB or more, a row is refused other than for its budget or with a larger
+with 1 when a voxel differs, a peak exceeds its plan by more than 16 MiB, a row is refused other than for its budget or with a larger
 budget than one that does, or a label map has a single label, so that equal ones show little.
 """
 import argparse, gzip, itertools, re, shutil, struct, sys, tempfile
@@ -103,7 +103,8 @@ def rows_of(room, size, precision):
     """Prints the rows of a size and yields what is wrong in them."""
     budgets, cuts = [b for b in a.budgets.split(",") if b], [c for c in a.cuts.split(",") if c]
     ways = [("", ""), *(("", b) for b in budgets), *((c, "") for c in cuts), *((c, b) for c in cuts for b in budgets)]
-    reference, whole, refused = room / f"first_{precision}.nii.gz", 0, []  # refused: cut, bytes of the budget
+    reference, whole = room / f"first_{precision}.nii.gz", 0
+    refused, did = [], []  # cut and MiB of the budget
     for cut, budget in ways:
         words = ["predict", "run", "volume.nii", "-o", "out", "--precision", precision, "--threads", a.threads]
         words += ["--partition", cut] if cut else []
@@ -123,7 +124,10 @@ def rows_of(room, size, precision):
             if not reason.startswith("exit 7"):
                 yield f"{command}: {reason}"
             refused.append((cut, allowed))
+            if smaller := [one for of, one in did if of == cut and 0 < one <= allowed]:
+                yield f"{command}: {allowed}MiB are refused, {smaller[0]}MiB did"
             continue
+        did.append((cut, allowed))
         if larger := [one for of, one in refused if of == cut and allowed and one >= allowed]:
             yield f"{command}: {larger[0]}MiB were refused, {allowed}MiB do"
         memory = report["memory"]

@@ -7,11 +7,12 @@
   tests/bench/levers.py film.json film.json -o flies --held-out "--val-fraction 0.2" --common "--model retinanet --time 30m" \\
                         --variant fitted= --variant "usual=--anchors reference"
 
-Every variant runs with the first seed, then every variant with the second, so that a slow hour of the machine is shared; each predicts
-what its fold held out, which is scored against REFERENCES: mean Dice of the annotated classes, or COCO's AP. A peer is a command in
-which {seed}, {threads}, {splits} (splits_final.json of the first variant, which names the cases of each fold) and {output} are replaced:
-what it leaves at {output} (a folder of label maps; COCO results where REFERENCES is a file) is scored the same way, and where there is
-nothing the last "mean Dice X" or "AP X" that it printed counts.
+Every variant runs with the first seed, then every variant with the second in the opposite order, so that a slow hour of the machine is
+shared and none is always the first; peers come behind the variants of their seed. Each predicts what its fold held out, which is scored
+against REFERENCES: mean Dice of the annotated classes, or COCO's AP. A peer is a command in which {seed}, {threads}, {splits}
+(splits_final.json of the first variant, which names the cases of each fold) and {output} are replaced: what it leaves at {output} (a folder
+of label maps; COCO results where REFERENCES is a file) is scored on the same cases, and where there is nothing the last "mean Dice X" or
+"AP X" that it printed counts.
 A file has the same words as the options:
 
   common = "--time 12m"
@@ -24,10 +25,11 @@ A file has the same words as the options:
 
 A cell (variant and seed) keeps its commands, its output and its run in OUTPUT/cells/NAME/seed_N. A finished cell is not run again; one
 that was cut off begins anew. OUTPUT/levers.md is written after each cell: mean and spread over the seeds, each class, seconds of a
-training with its prediction, and the difference from the first variant, seed by seed. Exit 1: a cell failed; its log says why.
+training with its prediction, and the difference from the first variant, seed by seed, where both were scored on the same cases. Exit 1:
+a cell failed, and its log says why, or was scored on other cases. Cells of several builds of the program are told.
 What is held out also chooses the best checkpoint, which predicts: the numbers compare variants and are not those of unseen cases.
 """
-import argparse, json, os, re, shlex, shutil, statistics, subprocess, sys, time
+import argparse, hashlib, json, os, re, shlex, shutil, statistics, subprocess, sys, time
 from pathlib import Path
 
 p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -45,8 +47,8 @@ p.add_argument("--threads", type=int, default=2)
 p.add_argument("--voxshard", default="build/release/bin/voxshard")
 a = p.parse_args()
 
-PRINTED = re.compile(r"\b(?:mean Dice|AP) (\d+(?:\.\d+)?)")
-GOOD = (0, 8)  # 8: something was left out, which the log says
+PRINTED = re.compile(r"\b(?:mean Dice|AP) (\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)")
+GOOD = (0, 8)  # of voxshard; 8: something was left out, which the log says
 
 
 def settings():
@@ -74,6 +76,8 @@ def settings():
     names = [*made["variants"], *made["peers"]]
     if not made["variants"] or len(set(names)) < len(names) or not all(re.fullmatch(r"\w[\w.+-]{0,63}", name) for name in names):
         sys.exit("give variants and peers names of letters, digits and _ . + - that differ, and at least one variant")
+    if len(set(made["seeds"])) < len(made["seeds"]):
+        sys.exit("give each seed once: the same numbers again are no further sample")
     return made
 
 
@@ -89,7 +93,8 @@ def run(command, log):
 
 
 def score_of(found, folder, log):
-    """Returns the score of predictions, and that of each class; a class without objects has none. None: they cannot be scored."""
+    """Returns the score of predictions, that of each class (one without objects has none), and the cases that were scored, or the
+    number of images. None: they cannot be scored."""
     command = [a.voxshard, "evaluate", str(found), str(a.references), "-o", str(folder / "scores.json"), "--json", "--quiet"]
     code, text, _ = run([*command, *shlex.split(s["evaluate"])], log)
     if code not in GOOD:
@@ -97,7 +102,16 @@ def score_of(found, folder, log):
     scores = json.loads(text)
     key = "mean_dice" if "mean_dice" in scores else "AP"
     number = lambda value: value if isinstance(value, (int, float)) and value >= 0 else None  # COCO's -1: no such object
-    return number(scores[key]), {one["name"]: number(one["dice" if key == "mean_dice" else "AP"]) for one in scores["classes"]}
+    of = sorted(one["case"] for one in scores["cases"]) if key == "mean_dice" else scores["images"]
+    return number(scores[key]), {one["name"]: number(one["dice" if key == "mean_dice" else "AP"]) for one in scores["classes"]}, of
+
+
+def score_same_cases(output, run):
+    """Lays the list of what the first variant did not predict beside what a peer predicted: evaluate would count that as missed."""
+    asked = next(iter(sorted(run.rglob("*trained_on.json"))), None)
+    beside = output / "trained_on.json" if output.is_dir() else output.with_suffix(".trained_on.json")
+    if asked and not beside.exists():
+        shutil.copyfile(asked, beside)
 
 
 def cell(name, seed):
@@ -109,30 +123,33 @@ def cell(name, seed):
                                            "options": f"{s['held-out']} {s['common']} {s['variants'][name]}", "threads": a.threads}
     if file.exists():
         kept = json.loads(file.read_text())
-        if kept["made_of"] != made_of:
+        if kept["made_of"] != made_of or kept.get("held-out", s["held-out"]) != s["held-out"]:
             sys.exit(f"{file} was made of {kept['made_of']}, not of {made_of}; give another --output, or remove its folder")
         return kept
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     output = folder / ("found" if a.references.is_dir() else "found.json")
     if peer:
-        splits = a.output / "cells" / next(iter(s["variants"])) / f"seed_{seed}" / "run" / "splits_final.json"
-        words = {"seed": seed, "threads": a.threads, "output": output, "splits": splits}
+        first = a.output / "cells" / next(iter(s["variants"])) / f"seed_{seed}" / "run"
+        words = {"seed": seed, "threads": a.threads, "output": output, "splits": first / "splits_final.json"}
         command = [re.sub(r"\{(seed|threads|output|splits)\}", lambda m: str(words[m[1]]), word) for word in shlex.split(peer)]
     else:
         command = [a.voxshard, "train", a.data, "-o", str(folder / "run"), "--seed", str(seed), "--threads", str(a.threads),
                    "--predict-held-out", "on", "--json", *shlex.split(made_of["options"])]
     code, text, seconds = run(command, log)
-    if code not in GOOD:
+    if code not in (GOOD if not peer else (0,)):
         return None
+    if peer and output.exists():
+        score_same_cases(output, first)
     if not peer:
         output = Path((json.loads(text).get("held_out") or {}).get("output", folder / "none"))
     scored = score_of(output, folder, log) if output.exists() else None
     if peer and not output.exists() and (printed := PRINTED.findall(text)):
-        scored = float(printed[-1]), {}
+        scored = float(printed[-1]), {}, None
     if scored is None or scored[0] is None:
         return None
-    made = {"made_of": made_of, "score": scored[0], "classes": scored[1], "seconds": seconds}
+    made = {"made_of": made_of, "held-out": s["held-out"], "build": build, "score": scored[0], "classes": scored[1],
+            "scored": scored[2], "seconds": seconds}
     part = file.with_suffix(".part")
     part.write_text(json.dumps(made, indent=1) + "\n")
     os.replace(part, file)
@@ -151,6 +168,11 @@ def spread(values):
     return f"{statistics.mean(values):.3f} ± {statistics.stdev(values):.3f}"
 
 
+def comparable(one, other):
+    """False where two cells are known to be scored on other cases."""
+    return None in (one.get("scored"), other.get("scored")) or one["scored"] == other["scored"]
+
+
 def table(cells):
     """Returns the Markdown table of the finished cells, by name and seed."""
     names = [*s["variants"], *s["peers"]]
@@ -160,7 +182,8 @@ def table(cells):
     lines = [head, ["---"] * len(head)]
     for name in names:
         scores = [one["score"] for one in done[name].values()]
-        pairs = [one["score"] - done[names[0]][seed]["score"] for seed, one in done[name].items() if seed in done[names[0]]]
+        pairs = [one["score"] - first["score"] for seed, one in done[name].items()
+                 if (first := done[names[0]].get(seed)) and comparable(one, first)]
         lines.append([name, str(len(scores)), spread(scores), number(min(scores, default=None)), number(max(scores, default=None)),
                       spread(pairs) if name != names[0] else "",
                       *(number(done[name][seed]["score"] if seed in done[name] else None) for seed in s["seeds"]),
@@ -169,17 +192,30 @@ def table(cells):
     return "\n".join("| " + " | ".join(word.replace("|", "\\|") for word in line) + " |" for line in lines)
 
 
+def faults(cells):
+    """Returns what a reader must know of the table: cells that failed, those of other cases than the first variant, and other builds."""
+    found = []
+    for (name, seed), one in cells.items():
+        first = cells.get((next(iter(s["variants"])), seed))
+        if one is None:
+            found.append(f"{name}, seed {seed}: failed; see {a.output / 'cells' / name / f'seed_{seed}' / 'log.txt'}")
+        elif first and not comparable(one, first):
+            found.append(f"{name}, seed {seed}: scored on other cases than {next(iter(s['variants']))}, and not compared with it")
+    return found
+
+
 s = settings()
+build = hashlib.sha256(Path(shutil.which(a.voxshard) or sys.exit(f"{a.voxshard} is no program")).read_bytes()).hexdigest()[:12]
 a.output.mkdir(parents=True, exist_ok=True)
-cells, failed = {}, []
-for seed in s["seeds"]:
-    for name in [*s["variants"], *s["peers"]]:
+cells = {}
+for turn, seed in enumerate(s["seeds"]):
+    for name in [*list(s["variants"])[:: 1 if turn % 2 == 0 else -1], *s["peers"]]:
         cells[name, seed] = cell(name, seed)
-        if cells[name, seed] is None:
-            failed.append(f"{name}, seed {seed}: failed; see {a.output / 'cells' / name / f'seed_{seed}' / 'log.txt'}")
+        builds = {one["build"] for one in cells.values() if one and one.get("build")}
         text = "\n".join([table(cells), "", f"Options of all: {s['held-out']} {s['common']}".rstrip() + "; mean ± deviation of the sample.",
-                          *(f"{variant}: {options or 'no more options'}" for variant, options in (s["variants"] | s["peers"]).items()), *failed])
+                          *(f"{variant}: {options or 'no more options'}" for variant, options in (s["variants"] | s["peers"]).items()),
+                          *([f"Cells of {len(builds)} builds: {', '.join(sorted(builds))}."] if len(builds) > 1 else []), *faults(cells)])
         (a.output / "levers.md").write_text(text + "\n")
         print(f"{name}, seed {seed}: " + (number(cells[name, seed]["score"]) if cells[name, seed] else "failed"), file=sys.stderr)
 print(text)
-sys.exit(1 if failed else 0)
+sys.exit(1 if faults(cells) else 0)

@@ -169,26 +169,24 @@ class VolumePrediction : public Prediction {
     b_.forget_ended();
     while (cases_.size() == first_) {
       std::vector<Case> more = wanted_cases(arriving_->wait());
+      write_names();
       arriving_->expect(more);
       cases_.insert(cases_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }
     seen_.clear();  // what arrives later under a name that was there replaces its prediction
-    write_names();
     return true;
   }
 
   /// Moves what is finished, after the lists that tell why some was left out.
   void ended(const PredictionTurn& turn, bool good) override {
     if (!arriving_) return;
-    if (!good) list_failures();
     std::optional<FailureReason> why;
-    if (!good) why = {b_.report.failures.back().code, b_.report.failures.back().message};
+    if (!good) list_failures(), why = {b_.report.failures.back().code, b_.report.failures.back().message};
     arriving_->ended(cases_[turn.inputs.front()], why);
   }
 
   void list_failures() override {
-    write_names();
-    write_quarantine(o_.output, left_out(b_.report));
+    quarantine_.write(left_out(b_.report));
     write_seen(o_.output, b_.report.seen);
   }
 
@@ -285,6 +283,7 @@ class VolumePrediction : public Prediction {
   CaseOutputs outputs_;
   std::string made_with_;  // run_hash_, with what is written beside label maps
   CaseFlags flags_;
+  QuarantineList quarantine_{o_.output};
   LargestParts largest_;
   std::optional<ArrivingImages> arriving_;  // with {watch}
   std::vector<Case> cases_;

@@ -6,13 +6,28 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <functional>
+#include <set>
 
 #include "io/files/config_file.h"
+#include "io/inbox/repeated_entry.h"
 #include "libcore/base/error.h"
 #include "tests/expect_error.h"
 #include "tests/scratch_folder.h"
+
+namespace {
+std::function<void(const std::filesystem::path&)> on_sync;  // gets each file or folder before it is synced
+}  // namespace
+
+/// Stands in for that of the C library in this program.
+extern "C" int fsync(int file) {
+  if (on_sync) on_sync(std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file)));
+  return static_cast<int>(::syscall(SYS_fsync, file));
+}
 
 namespace voxshard {
 namespace {
@@ -31,6 +46,22 @@ class AnInbox : public testing::Test {
   }
   Inbox inbox(double quiet_s = 0) const {
     return Inbox({.folder = path("in"), .done = path("done"), .quiet_s = quiet_s});
+  }
+  /// True when /dev/shm is on another file system than the inbox.
+  bool has_two_file_systems() const {
+    struct stat here {
+    }, there{};
+    return ::stat(path("in").c_str(), &here) == 0 && ::stat("/dev/shm", &there) == 0 && here.st_dev != there.st_dev;
+  }
+  /// Returns what is synced while `act` runs, as long as `source` is there.
+  static std::set<fs::path> synced_before(const fs::path& source, const std::function<void()>& act) {
+    std::set<fs::path> synced;
+    on_sync = [&](const fs::path& one) {
+      if (fs::exists(source)) synced.insert(one);
+    };
+    act();
+    on_sync = nullptr;
+    return synced;
   }
   ScratchFolder folder_{"inbox"};
 };
@@ -150,16 +181,38 @@ TEST_F(AnInbox, WhatWasCopiedToAnotherFileSystemGoesUnderAHiddenName) {
     const Inbox inbox = this->inbox();
     EXPECT_FALSE(fs::exists(path("in/.study.expired")));
   }
-  struct stat here {
-  }, there{};
-  if (::stat(path("in").c_str(), &here) != 0 || ::stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev)
-    GTEST_SKIP() << "one file system";
+  if (!has_two_file_systems()) GTEST_SKIP() << "one file system";
   const ScratchFolder other("inbox_done", "/dev/shm");
   Inbox inbox({.folder = path("in"), .done = other.path() / "done", .quiet_s = 0});
   write("in/study/deep/1.dcm", "slice");
   EXPECT_EQ(inbox.finish(path("in/study")), other.path() / "done/study");
   EXPECT_EQ(read_bytes(other.path() / "done/study/deep/1.dcm"), "slice");
   EXPECT_FALSE(fs::exists(path("in/study")) || fs::exists(path("in/.study.expired")));
+}
+
+TEST_F(AnInbox, WhatIsCopiedToAnotherFileSystemIsOnItsDiskBeforeItGoes) {
+  if (!has_two_file_systems()) GTEST_SKIP() << "one file system";
+  const ScratchFolder other("inbox_synced", "/dev/shm");
+  const fs::path done = fs::canonical(other.path()) / "done", half = done / ".study.arriving";
+  Inbox inbox({.folder = path("in"), .done = done, .quiet_s = 0});
+  write("in/study/deep/1.dcm", "slice"), write("in/study/2.dcm");
+  const auto synced = synced_before(path("in/study/deep/1.dcm"), [&] { inbox.finish(path("in/study")); });
+  for (const fs::path& one : {half / "deep/1.dcm", half / "deep", half / "2.dcm", half, done})
+    EXPECT_TRUE(synced.contains(one)) << one << ": a power cut would lose it";
+  EXPECT_EQ(read_bytes(done / "study/deep/1.dcm"), "slice");
+}
+
+TEST_F(AnInbox, WhatIsJoinedFromAnotherFileSystemIsOnTheDiskBeforeItGoesThere) {
+  if (!has_two_file_systems()) GTEST_SKIP() << "one file system";
+  const ScratchFolder other("inbox_joined", "/dev/shm");
+  const fs::path earlier = other.path() / "study", again = fs::canonical(path("in")) / "study";
+  write("in/study/2.dcm");
+  fs::create_directories(earlier / "deep");
+  std::ofstream(earlier / "deep/1.dcm") << "slice";
+  const auto synced = synced_before(earlier / "deep/1.dcm", [&] { join_entries(again, earlier); });
+  for (const fs::path& one : {again / "deep/.1.dcm.arriving", again / "deep", again})
+    EXPECT_TRUE(synced.contains(one)) << one << ": a power cut would lose it";
+  EXPECT_EQ(read_bytes(again / "deep/1.dcm"), "slice");
 }
 
 TEST_F(AnInbox, IsThatOfOneProcessAtATime) {

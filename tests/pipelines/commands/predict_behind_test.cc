@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "pipelines/engine/audit_trail.h"
 #include "tests/pipelines/beside_scene.h"
@@ -88,6 +92,47 @@ TEST(RunPredictBehind, AnErrorOfWritingIsThatOfItsCase) {
   }
   EXPECT_EQ(messages[0], messages[1]);
   EXPECT_EQ(lines[0], lines[1]);
+}
+
+/// Calls `end` when the turn of the second image begins, while the first is written: it throws, or returns whether a
+/// stop is asked for.
+struct EndsInTheNextTurn : InTheWay {
+  EndsInTheNextTurn(const fs::path& output, const std::string& blocked, std::function<bool()> end)
+      : InTheWay(output / blocked), manifest(output / "manifest.jsonl"), end(std::move(end)) {}
+  bool stop_requested() const override {
+    return fs::exists(manifest) && Scene::bytes_of(manifest).find("phantom_000") != std::string::npos && end();
+  }
+  fs::path manifest;
+  std::function<bool()> end;
+};
+
+TEST(RunPredictBehind, AnErrorOfWritingIsToldHoweverTheNextTurnEndsTheBatch) {
+  BesideScene scene("error_and_end");
+  const std::vector<std::function<bool()>> ends = {
+      []() -> bool { throw Error(ErrorKind::kCheckpoint, "[test] the next turn ends too"); },
+      []() -> bool { throw std::runtime_error("[test] the next turn ends too"); },
+      []() -> bool { throw Error(ErrorKind::kInput, "[test] the next turn is left out"); },
+      []() -> bool { throw std::bad_alloc(); }, [] { return true; }};
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const std::string name = "out_" + std::to_string(i);
+    EndsInTheNextTurn progress(scene.path(name), "phantom_000.nii.gz", ends[i]);
+    expect_error(ErrorKind::kOutput, "phantom_000.nii.gz", [&] { run_predict(scene.behind(name), progress); });
+    const bool warned = std::ranges::any_of(progress.lines, [](const std::string& line) {
+      return line.find("the next turn ends too") != std::string::npos;
+    });
+    EXPECT_EQ(warned, i < 2) << "the other error is not lost";
+    EXPECT_TRUE(fs::is_directory(scene.path(name) / "phantom_000.nii.gz")) << "nothing of the label map is there";
+  }
+}
+
+TEST(RunPredictBehind, AnErrorOfTheNextTurnKeepsWhatIsBeingWritten) {
+  BesideScene scene("end_alone");
+  EndsInTheNextTurn progress(scene.path("out"), "elsewhere", []() -> bool {
+    throw Error(ErrorKind::kCheckpoint, "[test] the next turn ends the batch");
+  });
+  expect_error(ErrorKind::kCheckpoint, "the next turn", [&] { run_predict(scene.behind("out"), progress); });
+  fs::remove_all(scene.path("out/elsewhere"));
+  EXPECT_EQ(run_predict(scene.behind("out"), scene.progress).kept, 1);
 }
 
 TEST(RunPredictBehind, WithAnAuditEachIsWrittenInItsTurn) {

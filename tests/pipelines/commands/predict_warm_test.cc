@@ -1,10 +1,14 @@
 // Cores that take over the memory of those of the image before: the same outputs, within the memory of the process, and
-// given back while nothing waits (RunWatch.*).
+// given back while nothing waits (RunWatch.*), and before a turn whose plan does not count them.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "io/system/process_memory.h"
 #include "io/volume/resample.h"
+#include "pipelines/engine/prediction.h"
+#include "pipelines/tasks/segmentation/scores/predict_volume.h"
+#include "pipelines/tasks/segmentation/volume_model.h"
 #include "tests/pipelines/beside_scene.h"
 
 namespace voxshard {
@@ -61,6 +65,65 @@ TEST(RunPredictWarm, WhatIsReadAndWrittenBetweenIsPlannedBesideThemElseTheyAreRe
   EXPECT_EQ(narrow.found.at("stages").at("images_warm"), 0);
   EXPECT_LE(narrow.memory.plan.total(), budget);
   scene.expect_same_outputs("wide", "narrow");
+}
+
+/// The bytes that the process held as each turn began and ended, and those planned for the cores of the first.
+struct HeldInTurns {
+  std::vector<std::int64_t> before, after;
+  std::int64_t first_cores = 0;
+};
+
+/// Predicts cubes of air, as a task does that does not count the cores that stay between its turns.
+class CubesOfAir : public Prediction {
+ public:
+  CubesOfAir(PredictionBatch& batch, std::vector<std::int64_t> edges, HeldInTurns& held)
+      : b_(batch), edges_(std::move(edges)), held_(held), multiple_(volume_model_of(batch.run).multiple) {}
+
+  PredictionWords words() const override { return {.inputs = "cubes"}; }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const std::int64_t edge : edges_) names.push_back(std::to_string(edge));
+    return names;
+  }
+  std::vector<PredictionTurn> turns() const override {
+    std::vector<PredictionTurn> turns;
+    for (std::size_t i = 0; i < edges_.size(); ++i)
+      turns.push_back({prediction_extents({edges_[i], edges_[i], edges_[i]}, multiple_), {i}});
+    return turns;
+  }
+  void predict(const PredictionTurn& turn) override {
+    const std::size_t i = turn.inputs.front();
+    held_.before.push_back(resident_bytes());
+    if (i == 0) held_.first_cores = b_.cores(turn).total();
+    {
+      const std::vector<Tensor> channels(1, Tensor(DType::kF32, {edges_[i], edges_[i], edges_[i]}));
+      predict_volume(b_.session(), voxels_of(channels, {0}), multiple_);
+    }
+    held_.after.push_back(resident_bytes());
+    b_.done(i, "", 1);
+  }
+  void finish() override {}
+
+ private:
+  PredictionBatch& b_;
+  std::vector<std::int64_t> edges_;
+  HeldInTurns& held_;
+  std::int64_t multiple_;
+};
+
+TEST(RunPredictWarm, LargerCoresThanATurnCountsAreReleasedBeforeIt) {
+  BesideScene scene("warm_uncounted");
+  NoProgress none;
+  const RunContext context(none);
+  const PredictOptions o = scene.predict(false, "out");
+  HeldInTurns held;
+  run_prediction(o, load_trained_run({.run = o.run}), volume_work(), context, [&](PredictionBatch& batch) {
+    return std::make_unique<CubesOfAir>(batch, std::vector<std::int64_t>{128, 16}, held);
+  });
+  ASSERT_EQ(held.before.size(), 2u);
+  ASSERT_GT(held.first_cores, 16 << 20);
+  EXPECT_LT(held.before[1], held.after[0] - held.first_cores / 2)
+      << "the plan of the second counts its own cores alone";
 }
 
 }  // namespace

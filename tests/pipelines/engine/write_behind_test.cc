@@ -72,6 +72,11 @@ TEST(WriteBehindTest, WhereTheNextIsRefusedOrNothingComesOrItIsOffTheCallerWrite
   EXPECT_EQ(behind.over_budget() + off.over_budget() + behind.inputs() + off.inputs(), 0u);
 }
 
+TEST(WriteBehindTest, AnyErrorHasAText) {
+  EXPECT_EQ(error_text(thrown_by([] { throw Error(ErrorKind::kOutput, "[output] full"); })), "[output] full");
+  EXPECT_EQ(error_text(thrown_by([] { throw 1; })), "an error without a text");
+}
+
 /// A list of what was said.
 struct Said : Progress {
   std::vector<std::string> lines;

@@ -299,7 +299,8 @@ void CaseOutputs::send(const Case& item, const ObjectKeys& keys) {
     for (fs::path& one : written_files(item, kind.ending)) made.files.push_back(std::move(one));
   }
   if (choice_.asked.segmentation && choice_.most_segments > 0) text += by_segments();
-  made.key = content_hash(text);
+  // Another label map of the same study has other objects, which are sent too: uid_key().
+  made.key = content_hash(text + " " + file_hash(file(item, b_.options.formats.rows.front().endings.back())));
   const std::optional<HeldReason> held = sending_->send(made, b_.options.formats.limits);
   if (!held) return;
   b_.progress.warn("case " + shown_name(item.id) + ": " + held->code + " not sent: " + held->reason);

@@ -91,7 +91,7 @@ class CaseOutputs {
   std::vector<RefusedOutput> foretell(const Case& item, bool kept);
 
   /// Places the objects of a case that is complete in the outbox, unless they are there or were sent; what may not be
-  /// sent is held, and said in the log and the report. Errors: kOutput.
+  /// sent is held, and said in the log and the report. Errors: kOutput; kInput for a label map that is gone.
   void send(const Case& item, const ObjectKeys& keys);
   /// Says of a case that an earlier call predicted what that call could not write.
   void keep(const Case& item);

@@ -1,6 +1,9 @@
 // predict --outbox: the objects of a case appear in it whole, once, and only when they are of the patient and the study
 // of their images; --fill-uids makes objects of series without UIDs.
+#include <set>
+
 #include "io/files/atomic_file.h"
+#include "io/files/part_log.h"
 #include "pipelines/tasks/segmentation/outputs/case_outputs.h"
 #include "tests/pipelines/outputs_scene.h"
 
@@ -60,6 +63,30 @@ TEST(RunPredictOutbox, ACaseIsPlacedWholeAndOnce) {
   fs::rename(scene.path("outbox") / item, scene.path("outbox/sent") / item);
   EXPECT_EQ(run_predict(o, scene.progress).kept, 1);
   EXPECT_EQ(scene.folders("outbox"), std::vector<std::string>{"sent"}) << "what was sent is not placed again";
+}
+
+TEST(RunPredictOutbox, AnotherLabelMapOfTheSameStudyIsAnItemOfItsOwn) {
+  OutboxScene scene("outbox_labels");
+  scene.write_series("ct");
+  const PredictOptions o = scene.to_outbox("ct");
+  const PredictedCase made = run_predict(o, scene.progress).cases.at(0);
+  ASSERT_EQ(scene.folders("outbox").size(), 1u);
+
+  // As a network that is cut otherwise rounds: one voxel differs, and the folder knows the case as complete.
+  PartLog log(scene.path("out"), kManifestName, *read_manifest(scene.path("out")));
+  const ManifestPart part = log.manifest().parts.at(made.id);
+  std::set<std::string> files;
+  for (const auto& [name, about] : part.files) files.insert(name);
+  log.begin(made.id, files);
+  Volume labels = read_label(made.file);
+  auto& voxel = labels.voxels.as<std::int32_t>()[0];
+  voxel = voxel == 0 ? 1 : 0;
+  write_volume(made.file, labels, DiskType::kU8);
+  log.commit(made.id, part.data);
+  EXPECT_EQ(run_predict(o, scene.progress).kept, 1);
+  EXPECT_EQ(scene.folders("outbox").size(), 2u) << "it was taken for the one that is there";
+  EXPECT_EQ(run_predict(o, scene.progress).kept, 1);
+  EXPECT_EQ(scene.folders("outbox").size(), 2u) << "and is placed once";
 }
 
 TEST(RunPredictOutbox, SlicesOfTwoPatientsAreHeld) {
