@@ -25,21 +25,6 @@ PredictReport take_part_in_prediction(TrainedRun run, const CoreWork& work, cons
 
 }  // namespace
 
-ProcessPlan PredictionBatch::cores(const PredictionTurn& turn) const {
-  ProcessPlan most;
-  for (std::size_t model = 0; model < models(); ++model)
-    most = widest(most, planned(model).cores(turn.extents_of(model)));
-  return most;
-}
-
-const Error* PredictionBatch::refusal(const PredictionTurn& turn) const {
-  for (std::size_t model = 0; model < models(); ++model) {
-    const auto& all = planned(model).refused;
-    if (const auto refused = all.find(turn.extents_of(model)); refused != all.end()) return &refused->second;
-  }
-  return nullptr;
-}
-
 void PredictionBatch::leave(ForeignFiles foreign, bool shows_names) {
   foreign.shows_names = shows_names, hides_paths_ = options.recursive && !shows_names;
   report.foreign = std::move(foreign);
@@ -199,7 +184,23 @@ class PredictionLoop {
       if (const PlanBytes* turns = planned.widest_turns())
         r.scratch_bytes = std::max(r.scratch_bytes, turns->run.turns.file_bytes);
     }
+    require_one_fits();
     b_.takes(held);
+  }
+
+  /// Refuses inputs of which no size is within the budget. Errors: kBudget.
+  void require_one_fits() {
+    for (const PredictionTurn& turn : turns_)
+      if (!turn.extents.empty() && !b_.is_refused(turn)) return;
+    for (const PredictionTurn& turn : turns_) {
+      if (turn.extents.empty()) continue;
+      try {
+        static_cast<void>(task_.planned(b_, turn, turn.inputs.front()));  // knows the memory beside the cores
+      } catch (const Error& e) {
+        if (e.kind() == ErrorKind::kBudget) throw;
+      }
+      b_.require_planned(turn);
+    }
   }
 
   /// Waits for further inputs and plans their sizes; those of which none is within the budget are left out. False:
