@@ -35,6 +35,14 @@ std::string class_text(const TrainReport& r) {
   return parts.empty() ? "" : r.metric + " by class: " + joined(parts, ", ") + "\n";
 }
 
+/// "curves, slices and scores: run/report.html, for any browser", with a line end; empty where that was not written.
+std::string page_text(const std::string& run) {
+  std::error_code unseen;
+  const std::filesystem::path page = std::filesystem::path(run) / "report.html";
+  if (!std::filesystem::is_regular_file(page, unseen)) return "";
+  return "curves, slices and scores: " + page.string() + ", for any browser\n";
+}
+
 std::string report_text(const TrainReport& r, const std::string& run) {
   std::string text = std::to_string(r.steps) + (r.steps == 1 ? " step on " : " steps on ") +
                      std::to_string(r.train_cases) + " cases in " + duration_text(r.seconds) + ", last loss " +
@@ -47,7 +55,7 @@ std::string report_text(const TrainReport& r, const std::string& run) {
   if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
   return (r.prepared ? to_text(*r.prepared) : "") + text + "; run folder " + run +
          (r.interrupted ? stopped_text(r, run) : "\n") + class_text(r) + missed_text(r.missed) +
-         (r.held_out ? with_flags(to_text(*r.held_out)) : "") +
+         (r.held_out ? with_flags(to_text(*r.held_out)) : "") + page_text(run) +
          (r.ranks.empty() ? to_text(r.memory) : memory_text_of_ranks(r.ranks));
 }
 

@@ -97,6 +97,7 @@ TEST_F(FirstHourCli, ATrainingWithoutAValidationSaysSo) {
   EXPECT_EQ(one.exit_code, 0) << one.err;
   EXPECT_THAT(one.err, HasSubstr("nothing validates: no case is held out"));
   const CommandResult held = run_voxshard(train(folder / "held", "--fold 0"));
+  EXPECT_THAT(held.out, HasSubstr("\ncurves, slices and scores: " + (folder / "held/report.html")));
   EXPECT_THAT(held.err, Not(HasSubstr("nothing validates")));
   EXPECT_THAT(held.out, Not(HasSubstr("nothing validated")));
 }
