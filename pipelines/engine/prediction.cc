@@ -56,7 +56,8 @@ void PredictionBatch::fail(std::size_t i, const std::string& code, const std::st
   ended_.insert(i), ++failed_;
   audited_.failed[report.failures.size()] = i;
   report.failures.push_back({plain_text(names_[i]), code, shown(message)});
-  progress.warn(words_.one + shown_name(names_[i]) + ": " + report.failures.back().message + " [quarantined]");
+  if (!told_at_end_)
+    progress.warn(words_.one + shown_name(names_[i]) + ": " + report.failures.back().message + " [quarantined]");
 }
 
 std::optional<PlannedInput> Prediction::planned(PredictionBatch& batch, const PredictionTurn& turn, std::size_t i) {
@@ -80,6 +81,7 @@ class PredictionLoop {
     if (task_.is_one_stream()) return stream();
     audit(false);
     total_ = std::ssize(b_.names_) + std::ssize(b_.report.failures);
+    b_.told_at_end_ = b_.names_.size() == 1 && total_ == 1;  // the error with which the command ends says why
     b_.progress.update("predict", 0, task_.pieces() > 0 ? task_.pieces() : total_, "");
     try {
       do {

@@ -194,6 +194,7 @@ class PredictionBatch {
   std::size_t failed_ = 0;       // of them, those that failed
   std::size_t at_once_ = 1;      // inputs of the largest turn
   bool hides_paths_ = false;     // below the input folder
+  bool told_at_end_ = false;     // the reason why the one input is left out
   std::size_t forgotten_ = 0;    // inputs whose paths were released
   AuditInputs audited_;
   std::vector<std::unique_ptr<Session>> owned_;

@@ -198,6 +198,7 @@ TEST_F(MemoryCli, AVolumeWhoseCoresDoNotFitIsPredictedInTurnsWithinTheBudgetToTh
         run_voxshard(words + out + how + " --host-memory " +
                      std::to_string(memory.at("planned").at("base").get<std::int64_t>() + 4 * kMiB));
     ASSERT_EQ(tight.exit_code, 7) << tight.err;
+    EXPECT_EQ(tight.err.find("raise --host-memory"), tight.err.rfind("raise --host-memory")) << "it is told once";
     std::smatch value;
     ASSERT_TRUE(std::regex_search(tight.err, value, std::regex("raise --host-memory to ([0-9]+MiB)"))) << tight.err;
     const CommandResult named = run_voxshard(words + out + how + " --host-memory " + value[1].str());
