@@ -51,7 +51,7 @@ class Session {
   void set_lower_within(std::function<Executable(const Shape& extents, Phase phase, std::int64_t budget_bytes)> lower) {
     lower_within_ = std::move(lower);
   }
-  /// Returns the bytes of the plan that would be made within another {host-memory}; none where that is refused too, or
+  /// Returns the bytes of the plan that would be made within another {host-memory}; none where that fails too, or
   /// set_lower_within() was not called. Keeps nothing.
   std::optional<PlanBytes> bytes_within(const Shape& extents, Phase phase, std::int64_t budget_bytes) const;
   /// Keeps the most recently requested plans, up to `most_bytes` in total; 0: all. The newest and that of the core set

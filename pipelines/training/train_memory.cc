@@ -148,8 +148,7 @@ std::optional<std::int64_t> training_budget(const PlannedRun& run, const RunCont
     std::optional<std::int64_t> most;
     for (const ModelSpec& spec : specs) try {
         most = std::max(most.value_or(0), bytes_within(budget_bytes, spec, run, context));
-      } catch (const Error& e) {
-        if (e.kind() != ErrorKind::kBudget) throw;
+      } catch (const Error&) {  // over that budget too, or a size that no kernel takes
       }
     return most;
   });
