@@ -16,8 +16,12 @@
 namespace voxshard {
 namespace {
 
-std::string stopped_text(const TrainReport& r, const std::string& run) {
+/// `steps`: those of the whole run. After the last one only its validation can be cut short.
+std::string stopped_text(const TrainReport& r, const std::string& run, std::int64_t steps) {
   const std::string resume = "voxshard train --resume " + run;
+  if (r.steps >= steps && !r.held_out)
+    return "; all steps are done, the last validation was stopped: " + resume +
+           " makes up for it\npredict works now with what was learned\n";
   return "; INCOMPLETE: stopped, go on with: " + resume + "\n" +
          (r.steps > 0 && !r.held_out ? "predict works now with what was learned; to end the run here: " + resume +
                                            " --steps " + std::to_string(r.steps) + "\n"
@@ -35,7 +39,15 @@ std::string class_text(const TrainReport& r) {
   return parts.empty() ? "" : r.metric + " by class: " + joined(parts, ", ") + "\n";
 }
 
-std::string report_text(const TrainReport& r, const std::string& run) {
+/// "curves, slices and scores: run/report.html, for any browser", with a line end; empty where that was not written.
+std::string page_text(const std::string& run) {
+  std::error_code unseen;
+  const std::filesystem::path page = std::filesystem::path(run) / "report.html";
+  if (!std::filesystem::is_regular_file(page, unseen)) return "";
+  return "curves, slices and scores: " + page.string() + ", for any browser\n";
+}
+
+std::string report_text(const TrainReport& r, const std::string& run, std::int64_t steps) {
   std::string text = std::to_string(r.steps) + (r.steps == 1 ? " step on " : " steps on ") +
                      std::to_string(r.train_cases) + " cases in " + duration_text(r.seconds) + ", last loss " +
                      fixed_text(r.loss, 4);
@@ -46,8 +58,8 @@ std::string report_text(const TrainReport& r, const std::string& run) {
   if (r.validation_cases == 0) text += ", nothing validated";
   if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
   return (r.prepared ? to_text(*r.prepared) : "") + text + "; run folder " + run +
-         (r.interrupted ? stopped_text(r, run) : "\n") + class_text(r) + missed_text(r.missed) +
-         (r.held_out ? with_flags(to_text(*r.held_out)) : "") +
+         (r.interrupted ? stopped_text(r, run, steps) : "\n") + class_text(r) + missed_text(r.missed) +
+         (r.held_out ? with_flags(to_text(*r.held_out)) : "") + page_text(run) +
          (r.ranks.empty() ? to_text(r.memory) : memory_text_of_ranks(r.ranks));
 }
 
@@ -84,7 +96,7 @@ RunCommand add(CLI::App& app) {
     const TrainReport report =
         run_train(*train, {.threads = context.threads, .transport = context.transport}, *context.progress);
     return Outcome{.json = report.to_json(),
-                   .text = report_text(report, o.run.string()),
+                   .text = report_text(report, o.run.string(), o.steps),
                    .exit_code = is_partial(report) ? kExitPartial : kExitOk,
                    .interrupted = report.interrupted,
                    .next = next_command(report, o),

@@ -11,6 +11,34 @@
 
 namespace voxshard {
 
+namespace {
+
+/// Returns the code of a warning, "W_MASK", which begins it or follows a space; empty: it has none.
+std::string_view code_of(std::string_view line) {
+  std::size_t at = line.starts_with("W_") ? 0 : line.find(" W_");
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + (line[at] == ' ' ? 1 : 0));
+  const std::size_t end = line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+  return line.substr(0, end);
+}
+
+}  // namespace
+
+bool WarningFold::shows(std::string_view line) {
+  const std::string_view code = code_of(line);
+  return code.empty() || seen_[std::string(code)]++ == 0;
+}
+
+std::vector<std::string> WarningFold::summary() {
+  std::vector<std::string> lines;
+  for (const auto& [code, count] : seen_)
+    if (count > 1)
+      lines.push_back(code + ": " + std::to_string(count - 1) + (count == 2 ? " more warning" : " more warnings") +
+                      " like it; all are in the file of {log}");
+  seen_.clear();
+  return lines;
+}
+
 std::string rate_text(const Pace& pace, std::int64_t total) {
   const auto each = pace.seconds_each();
   if (!each) return "";
@@ -65,7 +93,13 @@ void TerminalProgress::log(std::string_view line) {
   if (!options_.quiet) write_log(line);
 }
 
-void TerminalProgress::warn(std::string_view line) { write_log(line); }
+void TerminalProgress::warn(std::string_view line) {
+  if (terminal_) {
+    const std::lock_guard lock(mutex_);
+    if (!fold_.shows(line)) return;
+  }
+  write_log(line);
+}
 
 void TerminalProgress::write_log(std::string_view line) {
   const std::string text = plain_text(with_flags(line), "\n\t");
@@ -80,6 +114,7 @@ void TerminalProgress::finish() {
   const std::lock_guard lock(mutex_);
   if (on_bar_line_) std::fputs(stage_.empty() ? "\r\033[K" : "\n", stderr);
   on_bar_line_ = false;
+  for (const std::string& line : fold_.summary()) std::fprintf(stderr, "%s\n", with_flags(line).c_str());
 }
 
 }  // namespace voxshard

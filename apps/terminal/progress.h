@@ -9,6 +9,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/terminal/pace.h"
 #include "libcore/base/stopwatch.h"
@@ -16,6 +18,19 @@
 #include "pipelines/model_runs/report.h"
 
 namespace voxshard {
+
+/// Warnings with a code, such as W_MASK, of which a terminal shows the first of each code and the number of the others.
+class WarningFold {
+ public:
+  /// True when this warning is to be shown: it has no code, or one that was not shown yet.
+  bool shows(std::string_view line);
+  /// "W_MASK: 41 more warnings like it; all are in the file of {log}", of each code that was shown once; they are
+  /// forgotten.
+  std::vector<std::string> summary();
+
+ private:
+  std::map<std::string, std::int64_t, std::less<>> seen_;  // by code
+};
 
 class TerminalProgress : public Progress {
  public:
@@ -49,6 +64,7 @@ class TerminalProgress : public Progress {
   std::map<std::string, Pace, std::less<>> paces_;  // by stage
   std::optional<double> last_shown_;                // seconds
   bool on_bar_line_ = false;
+  WarningFold fold_;  // on a terminal alone: files and other programs get all
 };
 
 /// "2.0 s each  18 s left"; empty while the pace is unknown.

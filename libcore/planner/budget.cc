@@ -70,9 +70,10 @@ std::string over_process_text(const Budget& budget, const Plan& plan, const Grap
          bytes_text(budget.process_bytes) + (budget.of_machine ? ", what this machine has free" : "") +
          "; nothing was allocated. Recompute more ({recompute} upsampling), or let {partition} auto choose" +
          (size.empty() ? "; or give fewer base filters" : "; about " + size + " would fit") +
-         (budget.of_machine ? ""
-                            : "; or raise {host-memory} by " + std::string(plan.at_least()) +
-                                  budget_value(bytes - budget.process_bytes));
+         (budget.of_machine || budget.caller_names
+              ? ""
+              : std::string("; or raise {host-memory} ") + (plan.has_kernels ? "to " : "above ") +
+                    budget_value(budget.held_bytes + bytes));
 }
 
 void require_within(const Budget& budget, const Plan& plan, const Graph& graph, const OpTable& ops,

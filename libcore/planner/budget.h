@@ -15,6 +15,8 @@ struct Budget {
   bool of_machine = false;         // process_bytes is the machine's free memory, not a value that the user gave
   std::int64_t beside_bytes = 0;   // that the process holds for each element of the image while its cores take turns
   bool may_take_turns = false;     // beyond process_bytes arenas may lie in a file, see lower_within()
+  std::int64_t held_bytes = 0;     // by the process beside process_bytes; {host-memory} is for both
+  bool caller_names = false;       // who asks for the plan names a {host-memory} that would do, not the refusal
 };
 
 /// Errors: kBudget when a core would need more than its budget, with the needed bytes per core, the five largest

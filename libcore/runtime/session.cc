@@ -68,6 +68,16 @@ PlanBytes Session::bytes(const Shape& extents, Phase phase) {
   return bytes_.at({phase, extents});
 }
 
+std::optional<PlanBytes> Session::bytes_within(const Shape& extents, Phase phase, std::int64_t budget_bytes) const {
+  if (!lower_within_) return std::nullopt;
+  try {
+    const Executable e = lower_within_(extents, phase, budget_bytes);
+    return PlanBytes{.run = e.bytes, .kept = kept_bytes(e), .partition = e.program.mesh().partition};
+  } catch (const Error&) {  // over that budget too, or a size that no kernel takes
+    return std::nullopt;
+  }
+}
+
 void Session::keep_plans(std::int64_t most_bytes) {
   most_kept_bytes_ = most_bytes;
   evict();

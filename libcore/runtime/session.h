@@ -8,6 +8,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 
 #include "libcore/runtime/core_set.h"
 
@@ -46,6 +47,13 @@ class Session {
   const Executable& plan(const Shape& extents, Phase phase);
   /// Returns the bytes of a plan, also known after the plan was evicted. Errors: as plan().
   PlanBytes bytes(const Shape& extents, Phase phase);
+  /// Sets what lowers the model within another {host-memory}, of so many bytes.
+  void set_lower_within(std::function<Executable(const Shape& extents, Phase phase, std::int64_t budget_bytes)> lower) {
+    lower_within_ = std::move(lower);
+  }
+  /// Returns the bytes of the plan that would be made within another {host-memory}; none where that fails too, or
+  /// set_lower_within() was not called. Keeps nothing.
+  std::optional<PlanBytes> bytes_within(const Shape& extents, Phase phase, std::int64_t budget_bytes) const;
   /// Keeps the most recently requested plans, up to `most_bytes` in total; 0: all. The newest and that of the core set
   /// stay.
   void keep_plans(std::int64_t most_bytes);
@@ -77,6 +85,7 @@ class Session {
   using Key = std::pair<Phase, Shape>;
   const OpTable& ops_;
   Lower lower_;
+  std::function<Executable(const Shape& extents, Phase phase, std::int64_t budget_bytes)> lower_within_;
   WorkerPool& pool_;
   InProcessTransport in_process_;
   Transport& transport_;

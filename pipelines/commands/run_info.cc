@@ -42,11 +42,25 @@ FolderInfo read_folder(const fs::path& path, const InfoOptions& options, std::ve
   return folder;
 }
 
+/// Returns what is wrong with a path that leads nowhere; empty: it leads somewhere.
+std::string missing_text(const fs::path& path, const InfoOptions& options) {
+  std::error_code unseen;
+  if (fs::exists(fs::symlink_status(path, unseen)) || is_volume_address(path, options.formats)) return "";
+  return path.string() +
+         ": no such file or folder; give an image, a video, a data set, or a folder that prepare or train wrote";
+}
+
 }  // namespace
 
 InfoReport run_info(const std::vector<fs::path>& paths, const InfoOptions& options, const TaskTable& tasks) {
   InfoReport report;
   for (const auto& path : paths) {
+    if (const std::string missing = missing_text(path, options); !missing.empty()) {
+      Error error(ErrorKind::kInput, "[info] " + missing);
+      if (paths.size() == 1) throw error;
+      report.failures.push_back({path.string(), error.code(), error.what()}), ++report.unusable;
+      continue;
+    }
     const std::size_t failed = report.failures.size();
     bool known = is_run_folder(path);
     if (known) report.set("runs").add(describe_run(path));

@@ -201,7 +201,7 @@ PlannedBytes plan_runs(Session& session, const std::set<Shape>& sizes, Phase pha
     planned.held += {{MemoryPart::kFeeding, feeding_bytes(session.pool().workers())}};
   }
   throw_if_stopped(progress);
-  if (!planned.refused.empty() && planned.fits.empty()) throw planned.refused.begin()->second;
+  if (planned.fits.empty()) return planned;
   progress.log("planned: " + bytes_text(planned.core) + " per core, " + bytes_text(planned.host) +
                " in all of them for the largest of " + inputs);
   if (const PlanBytes* turns = planned.widest_turns())

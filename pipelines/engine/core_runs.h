@@ -64,10 +64,11 @@ void coordinate(ModelSessions& models, const CoreWork& work, const PredictingPro
                 const std::function<void()>& body, ProcessPlan* most = nullptr);
 
 /// Plans a run at every size on all ranks and logs the largest, so that a size over the budget of any rank is refused
-/// before the first file. Rank 0 calls it within coordinate(). Sessions keep as many of the plans as fit.
+/// before the first file. Rank 0 calls it within coordinate(). Sessions keep as many of the plans as fit; where none
+/// does, the caller says so.
 ///   sizes   N and the spatial axes
 ///   inputs  the inputs of these sizes, for the log: "12 images"
-/// Errors: kBudget when no size is within the budget.
+/// Errors: Stopped.
 PlannedBytes plan_runs(Session& session, const std::set<Shape>& sizes, Phase phase, const std::string& inputs,
                        const PredictingProcess& process, Progress& progress);
 

@@ -1,7 +1,11 @@
 #include "pipelines/engine/model_sessions.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "io/system/process_memory.h"
+#include "libcore/base/budget_value.h"
+#include "pipelines/engine/prediction.h"
 #include "pipelines/model_runs/averaged_runs.h"
 
 namespace voxshard {
@@ -58,6 +62,64 @@ ModelSessions in_turns(const OwnedSessions& owned) {
   std::vector<Session*> sessions;
   for (const auto& session : owned) sessions.push_back(session.get());
   return ModelSessions(std::move(sessions));
+}
+
+ProcessPlan PredictionBatch::cores(const PredictionTurn& turn) const {
+  ProcessPlan most;
+  for (std::size_t model = 0; model < models(); ++model)
+    most = widest(most, planned(model).cores(turn.extents_of(model)));
+  return most;
+}
+
+const Error* PredictionBatch::refusal(const PredictionTurn& turn) const {
+  for (std::size_t model = 0; model < models(); ++model) {
+    const auto& all = planned(model).refused;
+    if (const auto refused = all.find(turn.extents_of(model)); refused != all.end()) return &refused->second;
+  }
+  return nullptr;
+}
+
+void PredictionBatch::require_planned(const PredictionTurn& turn, const ProcessPlan& beside) {
+  const Error* const refused = refusal(turn);
+  if (refused == nullptr) return;
+  const ProcessPlan held = widest(planned().held, base_plan(context.base_bytes()));
+  const auto bytes = would_do(turn, held + beside, 0);
+  throw Error(refused->kind(), refused->code(),
+              std::string(refused->what()) + (bytes ? "\nOr raise {host-memory} to " + budget_value(*bytes) : ""));
+}
+
+std::optional<std::int64_t> PredictionBatch::would_do(const PredictionTurn& turn, const ProcessPlan& plan,
+                                                      std::int64_t cores) {
+  constexpr std::size_t kMostSought = 3;
+  if (!context.alone()) return cores > 0 ? std::optional(plan.total() + kMeasuredDiffer) : std::nullopt;
+  if (const auto found = sought_.find(turn.extents); found != sought_.end()) return found->second;
+  if (sought_.size() >= kMostSought) return std::nullopt;
+  const std::int64_t resident = resident_bytes();
+  const auto needed = [&](std::int64_t budget_bytes) {
+    throw_if_stopped(progress);
+    std::int64_t most = plan.total();
+    for (std::size_t model = 0; model < models(); ++model) {
+      const auto bytes = sessions_.session(model).bytes_within(turn.extents_of(model), Phase::kPredict, budget_bytes);
+      if (!bytes) return std::optional<std::int64_t>();
+      ProcessPlan own = plan_of(bytes->run);
+      own[MemoryPart::kWeights] = 0;  // part of `held`
+      const std::int64_t plans = std::max<std::int64_t>(0, bytes->kept - planned(model).held[MemoryPart::kPlans]);
+      most = std::max(most, plan.total() - cores + own.total() + plans);
+    }
+    // Where nothing was planned yet, kernels are loaded only now.
+    const std::int64_t loaded = planned().fits.empty() ? std::max<std::int64_t>(0, resident_bytes() - resident) : 0;
+    return std::optional<std::int64_t>(most + loaded + kMeasuredDiffer);
+  };
+  return sought_[turn.extents] = budget_that_does(std::max(context.budget_bytes(), plan.total()), needed);
+}
+
+void PredictionBatch::take(const PredictionTurn& turn, const ProcessPlan& beside, const std::string& what,
+                           const std::string& fits) {
+  require_planned(turn, beside);
+  const std::int64_t own = cores(turn).total();
+  const ProcessPlan plan = planned().held + cores(turn) + beside;
+  require_fits(plan, context.budget_bytes(), ErrorKind::kInput, what, fits, [&] { return would_do(turn, plan, own); });
+  takes(plan);
 }
 
 }  // namespace voxshard

@@ -25,21 +25,6 @@ PredictReport take_part_in_prediction(TrainedRun run, const CoreWork& work, cons
 
 }  // namespace
 
-ProcessPlan PredictionBatch::cores(const PredictionTurn& turn) const {
-  ProcessPlan most;
-  for (std::size_t model = 0; model < models(); ++model)
-    most = widest(most, planned(model).cores(turn.extents_of(model)));
-  return most;
-}
-
-const Error* PredictionBatch::refusal(const PredictionTurn& turn) const {
-  for (std::size_t model = 0; model < models(); ++model) {
-    const auto& all = planned(model).refused;
-    if (const auto refused = all.find(turn.extents_of(model)); refused != all.end()) return &refused->second;
-  }
-  return nullptr;
-}
-
 void PredictionBatch::leave(ForeignFiles foreign, bool shows_names) {
   foreign.shows_names = shows_names, hides_paths_ = options.recursive && !shows_names;
   report.foreign = std::move(foreign);
@@ -71,7 +56,8 @@ void PredictionBatch::fail(std::size_t i, const std::string& code, const std::st
   ended_.insert(i), ++failed_;
   audited_.failed[report.failures.size()] = i;
   report.failures.push_back({plain_text(names_[i]), code, shown(message)});
-  progress.warn(words_.one + shown_name(names_[i]) + ": " + report.failures.back().message + " [quarantined]");
+  if (!told_at_end_)
+    progress.warn(words_.one + shown_name(names_[i]) + ": " + report.failures.back().message + " [quarantined]");
 }
 
 std::optional<PlannedInput> Prediction::planned(PredictionBatch& batch, const PredictionTurn& turn, std::size_t i) {
@@ -95,6 +81,7 @@ class PredictionLoop {
     if (task_.is_one_stream()) return stream();
     audit(false);
     total_ = std::ssize(b_.names_) + std::ssize(b_.report.failures);
+    b_.told_at_end_ = b_.names_.size() == 1 && total_ == 1;  // the error with which the command ends says why
     b_.progress.update("predict", 0, task_.pieces() > 0 ? task_.pieces() : total_, "");
     try {
       do {
@@ -206,7 +193,23 @@ class PredictionLoop {
       if (const PlanBytes* turns = planned.widest_turns())
         r.scratch_bytes = std::max(r.scratch_bytes, turns->run.turns.file_bytes);
     }
+    require_one_fits();
     b_.takes(held);
+  }
+
+  /// Refuses inputs of which no size is within the budget. Errors: kBudget.
+  void require_one_fits() {
+    for (const PredictionTurn& turn : turns_)
+      if (!turn.extents.empty() && !b_.is_refused(turn)) return;
+    for (const PredictionTurn& turn : turns_) {
+      if (turn.extents.empty()) continue;
+      try {
+        static_cast<void>(task_.planned(b_, turn, turn.inputs.front()));  // knows the memory beside the cores
+      } catch (const Error& e) {
+        if (e.kind() == ErrorKind::kBudget) throw;
+      }
+      b_.require_planned(turn);
+    }
   }
 
   /// Waits for further inputs and plans their sizes; those of which none is within the budget are left out. False:

@@ -80,10 +80,18 @@ class PredictionBatch {
   ProcessPlan cores(const PredictionTurn& turn) const;
   /// True when the size of a turn was refused for one of the models.
   bool is_refused(const PredictionTurn& turn) const { return refusal(turn) != nullptr; }
-  /// Throws the error with which it was refused, if it was.
-  void require_planned(const PredictionTurn& turn) const {
-    if (const Error* refused = refusal(turn)) throw *refused;
-  }
+  /// Throws the error with which it was refused, if it was, with a {host-memory} that would do.
+  ///   beside  the memory of the turn beside the cores and what the process holds
+  void require_planned(const PredictionTurn& turn, const ProcessPlan& beside = {});
+  /// Refuses a turn that is over the budget with the memory `beside` its cores and what the process holds, or takes()
+  /// it. `what` names the input, `fits` says what would fit. Errors: kInput E_BUDGET; those of require_planned().
+  void take(const PredictionTurn& turn, const ProcessPlan& beside, const std::string& what, const std::string& fits);
+  /// Returns a {host-memory}, in bytes, within which a turn is predicted that is over the budget now. Cores that take
+  /// turns take more of a larger budget, so that it may be more than the plan takes now. None where the budget of a
+  /// core is too small, and beyond the first few sizes. Cost: that of planning, several times a size.
+  ///   plan   of the whole process, as it is within the budget now
+  ///   cores  bytes of the cores in it
+  std::optional<std::int64_t> would_do(const PredictionTurn& turn, const ProcessPlan& plan, std::int64_t cores);
   /// Records the memory plan of the current turn; the report keeps the largest of all turns. What is read ahead is
   /// dropped where both do not fit.
   void takes(const ProcessPlan& turn) {
@@ -194,11 +202,13 @@ class PredictionBatch {
   std::size_t failed_ = 0;       // of them, those that failed
   std::size_t at_once_ = 1;      // inputs of the largest turn
   bool hides_paths_ = false;     // below the input folder
+  bool told_at_end_ = false;     // the reason why the one input is left out
   std::size_t forgotten_ = 0;    // inputs whose paths were released
   AuditInputs audited_;
   std::vector<std::unique_ptr<Session>> owned_;
   ModelSessions sessions_;
-  std::vector<PlannedBytes> planned_;  // by model
+  std::vector<PlannedBytes> planned_;                    // by model
+  std::map<Shape, std::optional<std::int64_t>> sought_;  // what would_do() found, by size
   std::function<void(const WriteBehind::Written&)> conclude_;
 };
 

@@ -32,12 +32,19 @@ WorkerPool& RunContext::pool() const {
 
 std::unique_ptr<Session> RunContext::session(TrainedRun& run, const BesideSession& beside) const {
   const bool may_take_turns = !resources_.scratch.empty() && transport_.ranks() == 1;
-  auto session = prediction_session(run,
-                                    {.core_bytes = core_budget_bytes(),
-                                     .process_bytes = left_of(left_bytes(), beside.bytes),
-                                     .beside_bytes = beside.bytes_per_element,
-                                     .may_take_turns = may_take_turns},
-                                    pool(), &transport_);
+  const auto within = [=, core_bytes = core_budget_bytes(), base = base_bytes()](std::int64_t budget_bytes) {
+    return Budget{.core_bytes = core_bytes,
+                  .process_bytes = left_of(left_of(budget_bytes, base), beside.bytes),
+                  .beside_bytes = beside.bytes_per_element,
+                  .may_take_turns = may_take_turns,
+                  .held_bytes = base + beside.bytes,
+                  .caller_names = true};
+  };
+  auto session = prediction_session(run, within(budget_bytes()), pool(), &transport_);
+  const Target target{.workers = threads(), .ranks = transport_.place()};
+  session->set_lower_within([=, spec = run.spec](const Shape& extents, Phase phase, std::int64_t budget_bytes) {
+    return lowering_of(spec, within(budget_bytes), target)(extents, phase);
+  });
   session->set_scratch([this](std::int64_t bytes) { return scratch_.with_room(bytes); });
   session->set_stop(progress_.stop_check());
   return session;

@@ -15,6 +15,7 @@
 
 #include "io/files/part_log.h"
 #include "io/files/scratch_file.h"
+#include "io/system/process_memory.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/engine/host_memory.h"
 #include "pipelines/model_runs/trained_run.h"
@@ -61,9 +62,18 @@ class RunContext {
   std::int64_t base_bytes() const { return memory_.base_bytes(); }
   /// Returns the part of that budget that is left for the work; 0: no limit.
   std::int64_t left_bytes() const { return left_of(budget_bytes(), base_bytes()); }
-  /// Returns the budget of a step alone, as host_budget().
+  /// Returns the budget of a step alone, as host_budget(): of what was given, what the process holds is taken off.
   Budget step_budget() const {
-    return host_budget(resources_.core_budget_bytes, resources_.host_budget_bytes, transport_.ranks_here());
+    Budget budget = host_budget(resources_.core_budget_bytes, left_of(resources_.host_budget_bytes, base_bytes()),
+                                transport_.ranks_here());
+    budget.held_bytes = base_bytes();
+    return budget;
+  }
+  /// Returns the resident bytes of the process at the first call, when its kernels and libraries are loaded. What a
+  /// measured training leaves behind is used again by the one that follows, and counts only once.
+  std::int64_t resident_when_planned() const {
+    if (resident_when_planned_ == 0) resident_when_planned_ = resident_bytes();
+    return resident_when_planned_;
   }
   PredictingProcess predicting(std::int64_t loaded_bytes = 0) const {
     return {budget_bytes(), base_bytes(), loaded_bytes};
@@ -105,6 +115,7 @@ class RunContext {
   HostMemory memory_;
   mutable std::unique_ptr<WorkerPool> pool_;
   mutable ScratchFile scratch_;
+  mutable std::int64_t resident_when_planned_ = 0;
 };
 
 }  // namespace voxshard

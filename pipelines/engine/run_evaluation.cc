@@ -6,6 +6,7 @@
 
 #include "io/files/content_hash.h"
 #include "io/files/output_folder.h"
+#include "libcore/base/budget_value.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
@@ -122,9 +123,25 @@ class EvaluationLoop {
       sizes.insert(task_.extents(cases_of(step)));
     const PlannedBytes planned = plan_runs(*session_, sizes, Phase::kEvaluate, std::to_string(steps()) + " batches",
                                            context_.predicting(), progress_);
-    if (!planned.refused.empty()) throw planned.refused.begin()->second;
+    if (!planned.refused.empty()) refuse(*planned.refused.begin(), planned.held);
     for (const Shape& extents : sizes)
       scores_.memory = widest(scores_.memory, planned.held + planned.cores(extents) + task_.batch_plan(extents));
+  }
+
+  /// Throws the error of a size over the budget, with a {host-memory} that would do.
+  [[noreturn]] void refuse(const std::pair<const Shape, Error>& refused, const ProcessPlan& held) {
+    const Shape& extents = refused.first;
+    const Error& error = refused.second;
+    const std::int64_t others = (held + task_.batch_plan(extents)).total() + kMeasuredDiffer;
+    const auto needed = [&](std::int64_t budget_bytes) -> std::optional<std::int64_t> {
+      const auto bytes = session_->bytes_within(extents, Phase::kEvaluate, budget_bytes);
+      if (!bytes) return std::nullopt;
+      return others + plan_of(bytes->run).total() + bytes->kept;
+    };
+    const auto enough = context_.alone() ? budget_that_does(context_.budget_bytes(), needed) : std::nullopt;
+    throw Error(
+        error.kind(), error.code(),
+        std::string(error.what()) + (enough ? "\nOr raise {host-memory} to " + budget_value(*enough) : std::string()));
   }
 
   /// The note of a run is its step. A core serialises its rows of the sums, followed by the task's own results.

@@ -124,11 +124,37 @@ std::string to_text(const ProcessReport& report) {
 }
 
 void require_fits(const ProcessPlan& plan, std::int64_t most_bytes, ErrorKind kind, const std::string& what,
-                  const std::string& fits) {
+                  const std::string& fits, const WouldDo& would_do) {
   if (most_bytes <= 0 || plan.total() <= most_bytes) return;
+  std::string more;
+  if (would_do) {
+    if (const auto bytes = would_do()) more = "to " + budget_value(*bytes);
+  } else if (plan[MemoryPart::kBase] > 0) {
+    more = "to " + budget_value(plan.total() + (plan[MemoryPart::kLibraries] > 0 ? kMeasuredDiffer : 0));
+  } else {
+    more = "by " + budget_value(plan.total() - most_bytes);
+  }
   throw Error(kind, "E_BUDGET",
               "[memory] " + what + " takes " + to_text(plan) + ", this process may take " + bytes_text(most_bytes) +
-                  "; nothing was allocated. " + fits + ", or raise {host-memory} to " + budget_value(plan.total()));
+                  "; nothing was allocated. " + fits + (more.empty() ? "" : ", or raise {host-memory} " + more));
+}
+
+std::optional<std::int64_t> budget_that_does(
+    std::int64_t from_bytes, const std::function<std::optional<std::int64_t>(std::int64_t budget_bytes)>& needed) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  constexpr int kMostTries = 32;
+  const auto whole = [](std::int64_t bytes) { return ceil_div(bytes, kMiB) * kMiB; };
+  const auto unlimited = needed(kMost);
+  if (!unlimited) return std::nullopt;
+  const std::int64_t enough = whole(*unlimited);  // as a rule: all is planned as it would be without a limit
+  std::int64_t budget = std::max(kMiB, whole(from_bytes));
+  for (int i = 0; i < kMostTries; ++i) {
+    const auto bytes = needed(budget);
+    if (bytes && *bytes <= budget) return budget;
+    const std::int64_t next = whole(bytes ? *bytes : budget + budget / 2);
+    budget = budget < enough ? std::min(next, enough) : next;
+  }
+  return std::nullopt;
 }
 
 }  // namespace voxshard

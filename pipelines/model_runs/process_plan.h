@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -109,9 +110,25 @@ nlohmann::ordered_json to_json(const ProcessReport& report);
 /// "memory: 412.0 MiB planned, 398.0 MiB resident at the peak\n"
 std::string to_text(const ProcessReport& report);
 
-/// Refuses a plan over `most_bytes` (0: no limit). `what` names the user of the memory; `fits` says what would fit.
+/// Finds a {host-memory} that would do.
+///   returns  bytes; none: no {host-memory} would
+using WouldDo = std::function<std::optional<std::int64_t>()>;
+
+/// Refuses a plan over `most_bytes` (0: no limit). `what` names the user of the memory; `fits` says what would fit. The
+/// text also names the {host-memory} that would do: of a plan with a base its own bytes, of one beside the base what is
+/// lacking, or what `would_do` finds for a plan that would itself be another one within more memory.
 /// Errors: `kind` E_BUDGET with the table.
 void require_fits(const ProcessPlan& plan, std::int64_t most_bytes, ErrorKind kind, const std::string& what,
-                  const std::string& fits);
+                  const std::string& fits, const WouldDo& would_do = {});
+
+/// By how many bytes the measured parts of a plan, its base and its libraries, differ from run to run.
+inline constexpr std::int64_t kMeasuredDiffer = std::int64_t{8} << 20;
+
+/// Returns a budget, in bytes and whole MiB, within which a process is planned that is refused within `from_bytes`:
+/// what is planned may grow with its budget, so that the bytes of a plan alone need not do.
+///   needed  returns the bytes of the plan that is made within a budget, also of one over it; none where there is none
+///   returns none when nothing is planned within any budget
+std::optional<std::int64_t> budget_that_does(
+    std::int64_t from_bytes, const std::function<std::optional<std::int64_t>(std::int64_t budget_bytes)>& needed);
 
 }  // namespace voxshard

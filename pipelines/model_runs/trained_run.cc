@@ -17,6 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 
 ValidCheckpoint load_checkpoint_of(const TrainedRunOptions& options) {
+  std::error_code unseen;
+  if (!fs::exists(fs::symlink_status(options.run, unseen)))
+    throw Error(ErrorKind::kInput, "[run] " + options.run.string() +
+                                       ": no such file or folder; give a run folder that train wrote, or a checkpoint");
   if (options.run.extension() == ".safetensors") return load_first_valid({options.run});
   return load_first_valid(checkpoint_files(options.run / "checkpoints", options.checkpoint));
 }

@@ -66,6 +66,12 @@ struct TrainOptions {
   std::shared_ptr<const Device> device;  // named by the user, for warnings; may be null
 };
 
+/// Returns a request for a grid within what {host-memory} leaves beside the bytes that the process holds.
+inline PlanRequest beside_held(PlanRequest request, const RunContext& context) {
+  request.host_budget_bytes = left_of(request.host_budget_bytes, context.base_bytes());
+  return request;
+}
+
 /// What a run predicted of what it held out (held_out.h).
 struct HeldOutReport {
   std::filesystem::path output = {};      // the folder, or the file of the task

@@ -5,9 +5,16 @@
 #include <set>
 
 #include "io/system/process_memory.h"
+#include "libcore/base/budget_value.h"
+#include "libcore/ops/op_table.h"
 
 namespace voxshard {
 namespace {
+
+/// Returns the parts of a plan that its process holds throughout.
+std::int64_t held_bytes(const ProcessPlan& plan) {
+  return plan[MemoryPart::kBase] + plan[MemoryPart::kPlans] + plan[MemoryPart::kLibraries];
+}
 
 /// Returns the voxels or pixels that are fed at once: of the boxes of `workers` cores, one sample each; or with
 /// kPerHost of whole samples, one per replica and at most one per worker.
@@ -46,6 +53,39 @@ struct Training {
     return bytes;
   }
 
+  /// Returns the memory of a whole run within a budget of the process, which may itself be over it.
+  ///   resident_bytes  those of the process, its kernels and libraries loaded
+  ProcessPlan whole(std::int64_t budget_bytes, std::int64_t resident_bytes, const RunContext& context) const {
+    constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+    session.keep_plans(kept_plans_bytes(0, kAll, 0));
+    const PlanBytes first = session.bytes(size.extents, Phase::kTrain);
+    ProcessPlan lasting = plan_of(first.run);  // the memory of a core set that outlives it
+    for (const MemoryPart part :
+         {MemoryPart::kArenas, MemoryPart::kGradients, MemoryPart::kPacked, MemoryPart::kWorkspaces})
+      lasting[part] = 0;
+    ProcessPlan plan =
+        widest(step(size.extents),
+               lasting + ProcessPlan{{MemoryPart::kCheckpoint, std::max(lasting.total(), size.from_bytes)}});
+    std::int64_t largest = first.kept, all = first.kept * std::min(size.steps, task.step_sizes(size.extents[0]));
+    std::set<Shape> seen;
+    for (const Shape& extents : task.validation_extents(spec)) {
+      throw_if_stopped(context.progress());
+      if (!seen.insert(extents).second) continue;
+      const PlanBytes bytes = session.bytes(extents, Phase::kPredict);
+      ProcessPlan cores = plan_of(bytes.run);
+      cores[MemoryPart::kWeights] = cores[MemoryPart::kOptimizer] = 0;  // part of `lasting`
+      plan = widest(plan, lasting + cores + task.validation_plan(extents));
+      largest = std::max(largest, bytes.kept), all += bytes.kept;
+    }
+    const ProcessPlan base = base_plan(context.base_bytes());
+    const std::int64_t room = left_of(budget_bytes, (base + plan).total());
+    const std::int64_t kept = size.traced ? all : kept_plans_bytes(largest, all, room);
+    session.keep_plans(size.traced ? 0 : kept);
+    ProcessPlan held = base + ProcessPlan{{MemoryPart::kPlans, std::min(all, kept)}};
+    held += libraries_plan(resident_bytes, held + task.loaded_plan());
+    return plan + held;
+  }
+
   /// Returns advice: a size halved along its longest axis until a step fits, or other remedies.
   std::string smaller_step(std::int64_t most_bytes) const {
     constexpr std::int64_t kStep = 16;
@@ -65,43 +105,73 @@ struct Training {
   }
 };
 
+/// Returns the memory of a run within another budget, its grid planned anew where one is. Errors: kBudget where the
+/// step alone is over it.
+std::int64_t bytes_within(std::int64_t budget_bytes, ModelSpec spec, const PlannedRun& run, const RunContext& context) {
+  const std::int64_t left = left_of(budget_bytes, context.base_bytes());
+  if (run.grid) {
+    NoProgress quiet;  // these plans are only tried
+    PlanRequest request = *run.grid;
+    request.host_budget_bytes = left;
+    spec = planned_spec(request, spec, run.size.extents, run.options.optimizer,
+                        {.threads = context.threads(), .progress = &quiet});
+  }
+  const auto session = training_session(
+      run.options, spec, {.core_bytes = context.core_budget_bytes(), .process_bytes = left, .caller_names = true},
+      context);
+  return Training{*session, run.task, spec, run.size}.whole(budget_bytes, resident_bytes(), context).total() +
+         kMeasuredDiffer;
+}
+
 }  // namespace
 
-ProcessPlan plan_training(Session& session, const TrainingTask& task, const ModelSpec& spec, const TrainingSize& size,
-                          const RunContext& context) {
-  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
-  session.keep_plans(kept_plans_bytes(0, kAll, 0));
-  const Training training{session, task, spec, size};
-  const PlanBytes first = session.bytes(size.extents, Phase::kTrain);
-  ProcessPlan lasting = plan_of(first.run);  // the memory of a core set that outlives it
-  for (const MemoryPart part :
-       {MemoryPart::kArenas, MemoryPart::kGradients, MemoryPart::kPacked, MemoryPart::kWorkspaces})
-    lasting[part] = 0;
-  ProcessPlan plan =
-      widest(training.step(size.extents),
-             lasting + ProcessPlan{{MemoryPart::kCheckpoint, std::max(lasting.total(), size.from_bytes)}});
-  std::int64_t largest = first.kept, all = first.kept * std::min(size.steps, task.step_sizes(size.extents[0]));
-  std::set<Shape> seen;
-  for (const Shape& extents : task.validation_extents(spec)) {
+std::unique_ptr<Session> training_session(const TrainOptions& o, const ModelSpec& spec, const Budget& budget,
+                                          const RunContext& context) {
+  auto session = std::make_unique<Session>(op_table(),
+                                           lowering_of(spec, budget,
+                                                       {.optimizer_slots = Optimizer::slots(o.optimizer),
+                                                        .keeps_average = o.optimizer.ema > 0,
+                                                        .workers = context.threads(),
+                                                        .ranks = context.transport().place()}),
+                                           context.pool(), &context.transport());
+  session->set_stop(context.progress().stop_check());
+  return session;
+}
+
+std::optional<std::int64_t> training_budget(const PlannedRun& run, const RunContext& context) {
+  std::vector<ModelSpec> specs = {run.spec};
+  // Within more memory the recipe may choose the other precision.
+  const bool is_chosen = std::ranges::count(run.options.chosen, "precision", &Choice::option) > 0;
+  if (is_chosen && run.spec.precision != DType::kF32) specs.push_back(run.spec), specs.back().precision = DType::kF32;
+  return budget_that_does(context.budget_bytes(), [&](std::int64_t budget_bytes) {
     throw_if_stopped(context.progress());
-    if (!seen.insert(extents).second) continue;
-    const PlanBytes bytes = session.bytes(extents, Phase::kPredict);
-    ProcessPlan cores = plan_of(bytes.run);
-    cores[MemoryPart::kWeights] = cores[MemoryPart::kOptimizer] = 0;  // part of `lasting`
-    plan = widest(plan, lasting + cores + task.validation_plan(extents));
-    largest = std::max(largest, bytes.kept), all += bytes.kept;
+    std::optional<std::int64_t> most;
+    for (const ModelSpec& spec : specs) try {
+        most = std::max(most.value_or(0), bytes_within(budget_bytes, spec, run, context));
+      } catch (const Error&) {  // over that budget too, or a size that no kernel takes
+      }
+    return most;
+  });
+}
+
+void name_budget(const WouldDo& would_do, const std::function<void()>& plan) {
+  try {
+    plan();
+  } catch (const Error& e) {
+    const auto bytes = e.kind() == ErrorKind::kBudget && would_do ? would_do() : std::nullopt;
+    if (!bytes) throw;
+    throw Error(e.kind(), e.code(), std::string(e.what()) + "\nOr raise {host-memory} to " + budget_value(*bytes));
   }
-  const ProcessPlan base = base_plan(context.base_bytes());
-  const std::int64_t room = left_of(context.budget_bytes(), (base + plan).total());
-  const std::int64_t kept = size.traced ? all : kept_plans_bytes(largest, all, room);
-  session.keep_plans(size.traced ? 0 : kept);
-  ProcessPlan held = base + ProcessPlan{{MemoryPart::kPlans, std::min(all, kept)}};
-  held += libraries_plan(resident_bytes(), held + task.loaded_plan());
-  plan += held;
-  if (context.budget_bytes() > 0 && plan.total() > context.budget_bytes()) {
+}
+
+ProcessPlan plan_training(Session& session, const TrainingTask& task, const ModelSpec& spec, const TrainingSize& size,
+                          const RunContext& context, const WouldDo& would_do) {
+  const Training training{session, task, spec, size};
+  session.bytes(size.extents, Phase::kTrain);  // loads kernels, before what is resident is measured
+  ProcessPlan plan = training.whole(context.budget_bytes(), context.resident_when_planned(), context);
+  if (context.budget_bytes() > 0 && plan.total() > context.budget_bytes())
     require_fits(plan, context.budget_bytes(), ErrorKind::kBudget, "this training",
-                 training.smaller_step(left_of(context.budget_bytes(), held.total())));
-  }
+                 training.smaller_step(left_of(context.budget_bytes(), held_bytes(plan))), would_do);
   return plan;
 }
 

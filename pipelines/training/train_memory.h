@@ -6,6 +6,7 @@
 #include "pipelines/engine/run_context.h"
 #include "pipelines/tasks/sample_feed.h"
 #include "pipelines/tasks/training_task.h"
+#include "pipelines/training/run_train.h"
 
 namespace voxshard {
 
@@ -18,9 +19,31 @@ struct TrainingSize {
   std::int64_t from_bytes = 0;  // of the checkpoint whose weights the run begins with
 };
 
+/// Returns the session of a training whose steps stay within `budget`.
+std::unique_ptr<Session> training_session(const TrainOptions& options, const ModelSpec& spec, const Budget& budget,
+                                          const RunContext& context);
+
 /// Plans the largest step and every validation; from then on the session keeps as many plans as fit.
+///   would_do  names the {host-memory} of a refusal; empty: that of this plan
 /// Errors: kBudget over the budget of a core, or of the process (with the table, and a size that would fit); Stopped.
 ProcessPlan plan_training(Session& session, const TrainingTask& task, const ModelSpec& spec, const TrainingSize& size,
-                          const RunContext& context);
+                          const RunContext& context, const WouldDo& would_do = {});
+
+/// A training as it is planned within a budget.
+struct PlannedRun {
+  const TrainOptions& options;
+  const ModelSpec& spec;                  // before its grid is planned
+  const std::optional<PlanRequest> grid;  // none: the grid of `spec`
+  const TrainingTask& task;
+  const TrainingSize& size;
+};
+
+/// Returns a {host-memory}, in bytes, within which a run is planned that is refused now: with its grid, and the
+/// precision where the recipe chooses it, as they are planned within that much. None where there is none. Errors:
+/// Stopped. Cost: that of planning, several times.
+std::optional<std::int64_t> training_budget(const PlannedRun& run, const RunContext& context);
+
+/// Plans; to an error over the budget it adds the {host-memory} that would do. Errors: those of `plan`.
+void name_budget(const WouldDo& would_do, const std::function<void()>& plan);
 
 }  // namespace voxshard

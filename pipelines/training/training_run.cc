@@ -16,7 +16,6 @@
 #include "pipelines/profile/device_advice.h"
 #include "pipelines/training/fine_tuning.h"
 #include "pipelines/training/run_identity.h"
-#include "pipelines/training/train_memory.h"
 #include "pipelines/training/train_ranks.h"
 
 namespace voxshard {
@@ -31,26 +30,8 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
       progress_(context.progress()),
       task_(std::move(task)) {
   extents_ = task_->largest_extents(o_.batch);
-  choose_plan();
-  require_share_of_cores(transport_, o_);
+  const Footprint bytes = plan_memory();
   const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
-  session_ = std::make_unique<Session>(op_table(),
-                                       lowering_of(o_.spec, context_.step_budget(),
-                                                   {.optimizer_slots = Optimizer::slots(o_.optimizer),
-                                                    .keeps_average = o_.optimizer.ema > 0,
-                                                    .workers = context_.threads(),
-                                                    .ranks = transport_.place()}),
-                                       context_.pool(), &transport_);
-  session_->set_stop(progress_.stop_check());
-  const Footprint bytes = session_->bytes(extents_, Phase::kTrain).run;
-  memory_plan_ = plan_training(*session_, *task_, o_.spec,
-                               {.extents = extents_,
-                                .steps = o_.steps,
-                                .threads = context_.threads(),
-                                .traced = !o_.trace.file.empty(),
-                                .feed = o_.feed,
-                                .from_bytes = o_.from.empty() ? 0 : largest_checkpoint_bytes(o_.from)},
-                               context_);  // a plan over the budget is refused now, not after hours
   memory_ = memory_json(bytes);
   report_.parameters = count_parameters(graph);
   report_.train_cases = task_->training_cases(), report_.validation_cases = task_->validation_cases();
@@ -156,21 +137,6 @@ TrainingRun::Measured TrainingRun::measure(double about_s) && {
   if (keeps_average()) measured.validation_s *= 2;  // both weights are validated
   measured.task = std::move(task_);
   return measured;
-}
-
-/// Chooses the cut. A resumed run keeps the cut planned when it began. Planning depends on free memory, so rank 0 does
-/// it.
-void TrainingRun::choose_plan() {
-  if (!o_.plan) return;
-  if (folder_.writes()) {
-    const auto planned = folder_.goes_on() ? planned_cut(o_.run) : std::nullopt;
-    if (planned)
-      o_.spec.cut = *planned;
-    else
-      o_.spec = planned_spec(*o_.plan, o_.spec, extents_, o_.optimizer,
-                             {.threads = context_.threads(), .ranks = transport_.ranks(), .progress = &progress_});
-  }
-  broadcast_cut(transport_, o_.spec);
 }
 
 void TrainingRun::steps() {

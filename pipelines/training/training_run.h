@@ -39,6 +39,7 @@ class TrainingRun {
  private:
   using Json = nlohmann::ordered_json;
 
+  Footprint plan_memory();
   void choose_plan();
   /// Takes the weights of another run; a run that goes on has them in its checkpoint. Returns the description for
   /// run.json, null without such a run. Errors: kCheckpoint, kInput, kConfig when nothing fits.

@@ -10,6 +10,7 @@
 #include "pipelines/training/data_changes.h"
 #include "pipelines/training/fine_tuning.h"
 #include "pipelines/training/run_identity.h"
+#include "pipelines/training/train_memory.h"
 #include "pipelines/training/train_ranks.h"
 #include "pipelines/training/training_run.h"
 
@@ -171,6 +172,49 @@ void TrainingRun::require_same(const ValidCheckpoint& found) {
   if (const auto note = cut_change(theirs.model, state_.model)) progress_.warn(*note);
   if (const auto note = ranks_change(o_.run, transport_.ranks())) progress_.log(*note);
   if (const auto note = rate_change(theirs, o_)) progress_.warn(*note);
+}
+
+/// Plans the run; one over the budget is refused now, not after hours. Returns the bytes of the largest step.
+Footprint TrainingRun::plan_memory() {
+  const TrainingSize size{.extents = extents_,
+                          .steps = o_.steps,
+                          .threads = context_.threads(),
+                          .traced = !o_.trace.file.empty(),
+                          .feed = o_.feed,
+                          .from_bytes = o_.from.empty() ? 0 : largest_checkpoint_bytes(o_.from)};
+  const ModelSpec asked = o_.spec;
+  WouldDo would_do;
+  if (context_.resources().host_budget_bytes > 0 && context_.alone())
+    would_do = [&] {
+      const bool has_cut = folder_.goes_on() || !o_.plan;  // a resumed run keeps its cut
+      return training_budget({o_, has_cut ? o_.spec : asked, has_cut ? std::nullopt : o_.plan, *task_, size}, context_);
+    };
+  Footprint bytes;
+  name_budget(would_do, [&] {
+    choose_plan();
+    require_share_of_cores(transport_, o_);
+    Budget budget = context_.step_budget();
+    budget.caller_names = would_do != nullptr;
+    session_ = training_session(o_, o_.spec, budget, context_);
+    bytes = session_->bytes(extents_, Phase::kTrain).run;
+  });
+  memory_plan_ = plan_training(*session_, *task_, o_.spec, size, context_, would_do);
+  return bytes;
+}
+
+/// Chooses the cut. A resumed run keeps the cut planned when it began. Planning depends on free memory, so rank 0 does
+/// it.
+void TrainingRun::choose_plan() {
+  if (!o_.plan) return;
+  if (folder_.writes()) {
+    const auto planned = folder_.goes_on() ? planned_cut(o_.run) : std::nullopt;
+    if (planned)
+      o_.spec.cut = *planned;
+    else
+      o_.spec = planned_spec(beside_held(*o_.plan, context_), o_.spec, extents_, o_.optimizer,
+                             {.threads = context_.threads(), .ranks = transport_.ranks(), .progress = &progress_});
+  }
+  broadcast_cut(transport_, o_.spec);
 }
 
 }  // namespace voxshard

@@ -157,7 +157,8 @@ TEST_F(TrainedCli, CheckpointsOfOtherModelsExitWithTen) {
   folder.write("other.safetensors", bytes);
   expect_refusal("predict " + (folder / "other.safetensors") + predict, 10, "checkpoint",
                  "has no hashes of its tensors");
-  expect_refusal("predict " + (folder / "nowhere") + predict, 3, "input", "nowhere");
+  expect_refusal("predict " + (folder / "nowhere") + predict, 3, "input",
+                 "nowhere: no such file or folder; give a run folder");
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));
 }
 

@@ -72,7 +72,8 @@ TEST_F(Cli, WithJsonAnErrorIsOneDocumentOnStandardOutput) {
   EXPECT_EQ(missing.exit_code, 3);
   EXPECT_EQ(missing.error_kind(), "input");
   EXPECT_EQ(missing.json().at("error").at("code"), "E_READ");
-  EXPECT_THAT(missing.err, HasSubstr("/nowhere.nii.gz"));
+  EXPECT_THAT(missing.err, HasSubstr("/nowhere.nii.gz: no such file or folder; give an image"));
+  EXPECT_THAT(run_voxshard("info /nowhere").err, HasSubstr("/nowhere: no such file or folder; give an image"));
 }
 
 TEST_F(Cli, PrepareThenEvaluateAgainstItself) {

@@ -1,5 +1,7 @@
 // A memory plan covers the whole process, so each test starts one: its plan by part is compared with the peak that it
 // reached, and a plan that exceeds its budget is refused before it starts.
+#include <regex>
+
 #include "tests/base/sanitizer.h"
 #include "tests/cli/large_volume.h"
 #include "tests/cli/trained_cli.h"
@@ -189,6 +191,18 @@ TEST_F(MemoryCli, AVolumeWhoseCoresDoNotFitIsPredictedInTurnsWithinTheBudgetToTh
     EXPECT_FALSE(taken.contains("warning")) << taken;
     EXPECT_EQ(file_text(out + "/phantom_001.nii.gz"), file_text(folder / "whole/phantom_001.nii.gz")) << budget;
     EXPECT_THAT(run_voxshard(words + out + "_none" + budget + " --scratch none").err, HasSubstr("the budget is"));
+  }
+  for (const std::string& how : {std::string(), std::string(" --scratch none")}) {  // a budget that is named does
+    const std::string out = folder / (how.empty() ? "named" : "named_uncut");
+    const CommandResult tight =
+        run_voxshard(words + out + how + " --host-memory " +
+                     std::to_string(memory.at("planned").at("base").get<std::int64_t>() + 4 * kMiB));
+    ASSERT_EQ(tight.exit_code, 7) << tight.err;
+    EXPECT_EQ(tight.err.find("raise --host-memory"), tight.err.rfind("raise --host-memory")) << "it is told once";
+    std::smatch value;
+    ASSERT_TRUE(std::regex_search(tight.err, value, std::regex("raise --host-memory to ([0-9]+MiB)"))) << tight.err;
+    const CommandResult named = run_voxshard(words + out + how + " --host-memory " + value[1].str());
+    EXPECT_EQ(named.exit_code, 0) << value[1] << named.err;
   }
   const std::string half = " --host-memory " + std::to_string(others + arenas / 2);
   EXPECT_THAT(run_voxshard(words + (folder / "proc") + half + " --scratch /proc").err,

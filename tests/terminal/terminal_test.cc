@@ -32,6 +32,17 @@ TEST(Pace, AResumedRunBeginsWhereItWas) {
   EXPECT_EQ(rate_text(pace, 200), "1.0/s  1 min 00 s left");
 }
 
+TEST(WarningFold, TheFirstOfACodeIsShownAndTheOthersAreCounted) {
+  WarningFold fold;
+  EXPECT_TRUE(fold.shows("case a: W_MASK its values are whole numbers"));
+  EXPECT_FALSE(fold.shows("case b: W_MASK its values are whole numbers"));
+  EXPECT_TRUE(fold.shows("W_PEAK this process took 90 MiB"));
+  EXPECT_FALSE(fold.shows("case c: W_MASK its values are whole numbers"));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(fold.shows("case d: E_READ is no volume [quarantined]")) << "no warning code";
+  EXPECT_THAT(fold.summary(), testing::ElementsAre("W_MASK: 2 more warnings like it; all are in the file of {log}"));
+  EXPECT_TRUE(fold.summary().empty()) << "they are said once";
+}
+
 TEST(ScreenLine, FitsEveryTerminal) {
   const ProgressLine line{.stage = "fingerprint",
                           .done = 7,

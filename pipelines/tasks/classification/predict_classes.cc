@@ -167,11 +167,25 @@ class ItemPrediction : public Prediction {
     const Stopwatch watch;
     PredictionTurn left = turn;  // without the items that could not be read
     RowAverages averages;
+    const ProcessPlan plan = plan_of(turn);
+    const std::int64_t cores = b_.cores(turn).total();
+    std::optional<Error> refused;  // these are made here: several threads read
+    ProcessPlan beside = plan;
+    beside -= b_.planned().held;
+    try {
+      b_.require_planned(turn, beside);
+    } catch (const Error& e) {
+      refused = e;
+    }
+    std::optional<std::int64_t> enough;
+    if (!refused && !b_.fits(plan)) enough = b_.would_do(turn, plan, cores);
+    const WouldDo would_do = [&] { return enough; };
     for (std::size_t model = 0; model < b_.models() && !left.inputs.empty(); ++model) {
       const ReadBatch read = read_batch(
           left, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, b_.context.pool(), [&](const ClassItem& item) {
-            b_.require_planned(turn);
-            require_fits(plan_of(turn), b_.context.budget_bytes(), ErrorKind::kInput, item.name, "Cut it, or scale it");
+            if (refused) throw *refused;
+            require_fits(plan, b_.context.budget_bytes(), ErrorKind::kInput, item.name, "Cut it, or scale it",
+                         would_do);
             return ItemReader(preparations_[model], reading_).read(item, set_.pixels.get());
           });
       for (std::size_t i = 0; i < read.failed.size(); ++i)

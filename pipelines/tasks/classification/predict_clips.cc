@@ -143,20 +143,16 @@ class ClipsPrediction : public Prediction {
   /// Refuses a video that does not fit, from its header. Errors: kInput E_BUDGET; kBudget of its plan.
   void require_video_fits(const FoundVideo& video) {
     const PredictionTurn turn{video.extents, {}};
-    b_.require_planned(turn);
-    const ProcessPlan plan = b_.planned().held + b_.cores(turn) +
-                             windows_plan({.steps = steps_,
-                                           .frames = video.frames,
-                                           .pixels = video.pixels,
-                                           .drawn_pixels = video.drawn_pixels,
-                                           .extents = video.extents,
-                                           .channels = p_.channels,
-                                           .classes = std::ssize(p_.classes),
-                                           .drawing_threads = own_.draw.empty() ? 0 : b_.context.threads(),
-                                           .readers = std::ssize(preparations_)});
-    require_fits(plan, b_.context.budget_bytes(), ErrorKind::kInput, video.name,
-                 "Scale it down, or train with {fit} resize and a {size}");
-    b_.takes(plan);
+    const ProcessPlan windows = windows_plan({.steps = steps_,
+                                              .frames = video.frames,
+                                              .pixels = video.pixels,
+                                              .drawn_pixels = video.drawn_pixels,
+                                              .extents = video.extents,
+                                              .channels = p_.channels,
+                                              .classes = std::ssize(p_.classes),
+                                              .drawing_threads = own_.draw.empty() ? 0 : b_.context.threads(),
+                                              .readers = std::ssize(preparations_)});
+    b_.take(turn, windows, video.name, "Scale it down, or train with {fit} resize and a {size}");
   }
 
   /// Predicts window after window; the entry of the video in the files is closed also after an error.

@@ -100,18 +100,19 @@ class DetectionInputs : public Prediction {
   void require_image_fits(const FoundImage& image) {
     const Shape extents = extents_of(image);
     const PredictionTurn turn{extents, {}};
-    b_.require_planned(turn);
     const ImageSize size = reader_.size(image.file);
     const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width),
                        most = b_.context.budget_bytes();
-    const ProcessPlan plan =
-        b_.planned().held + b_.cores(turn) + reading_image_plan(pixels, frames()) + drawing_plan(size);
+    const ProcessPlan reading = reading_image_plan(pixels, frames()) + drawing_plan(size);
+    b_.require_planned(turn, reading);
+    const ProcessPlan plan = b_.planned().held + b_.cores(turn) + reading;
     const double held = static_cast<double>(b_.planned().held.total());
     const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
     require_fits(plan, most, ErrorKind::kInput, image.shown(),
                  share > 0
                      ? std::to_string(planned_bytes(share * static_cast<double>(pixels))) + " pixels would fit: cut it"
-                     : std::string("the network alone does not fit"));
+                     : std::string("the network alone does not fit"),
+                 [&] { return b_.would_do(turn, plan, b_.cores(turn).total()); });
     b_.takes(plan);
   }
 

@@ -92,7 +92,7 @@ ProcessPlan CasePredictor::plan_that_fits(const Case& item, bool says, WarmCores
     PredictionTurn turn{extents_of(info, models_.front()), {}};
     for (std::size_t model = 1; model < models_.size(); ++model)
       turn.further.push_back(extents_of(info, models_[model]));
-    if (c == 0) b_.require_planned(turn);
+    if (c == 0 && b_.is_refused(turn)) b_.require_planned(turn, beside_cores(info, path));
     for (std::size_t model = 0; model < models_.size(); ++model) {
       Predicting process{.held = held,
                          .cores = b_.planned(model).cores(turn.extents_of(model)),
@@ -100,6 +100,9 @@ ProcessPlan CasePredictor::plan_that_fits(const Case& item, bool says, WarmCores
                          .reads_again = averages(),
                          .keeps_sums = keeps_,
                          .other_processes = !b_.context.alone()};
+      process.would_do = [&](const ProcessPlan& whole) {  // of a case that is only tried, nobody reads the refusal
+        return says ? b_.would_do(turn, whole, process.cores.total()) : std::nullopt;
+      };
       const PreparePlan& seen = models_[model].plan;
       plan = widest(plan, predicting_plan(info, path, seen, process, formats_.limits));
       if (warm == nullptr) continue;
@@ -111,6 +114,21 @@ ProcessPlan CasePredictor::plan_that_fits(const Case& item, bool says, WarmCores
     if (says && !info.warning.empty()) b_.progress.warn("case " + item.id + ": " + info.warning);
   }
   return plan;
+}
+
+/// Returns the memory for a case beside its cores and what the process holds, from the header of a channel.
+ProcessPlan CasePredictor::beside_cores(const VolumeInfo& info, const fs::path& path) const {
+  ProcessPlan most;
+  VolumeLimits limits = formats_.limits;
+  limits.memory_bytes = 0;  // it is refused already
+  for (std::size_t model = 0; model < models_.size(); ++model)
+    most = widest(most, predicting_plan(info, path, models_[model].plan,
+                                        {.sums = summed_classes(model),
+                                         .reads_again = averages(),
+                                         .keeps_sums = keeps_,
+                                         .other_processes = !b_.context.alone()},
+                                        limits));
+  return most;
 }
 
 /// Returns the plan of reading a case ahead. Errors: those of plan_that_fits(), which its own turn reports.

@@ -80,6 +80,7 @@ class CasePredictor {
   };
   /// `warm`: its plan is made too, whatever the memory of the process.
   ProcessPlan plan_that_fits(const Case& item, bool says, WarmCores* warm) const;
+  ProcessPlan beside_cores(const VolumeInfo& info, const std::filesystem::path& path) const;
   ProcessPlan plan_ahead(const Case& item) const;
   void read_next(const CaseInTurn& turn);
   /// Returns the case of a turn as the first model sees it: what was read ahead, unless the files have changed since.

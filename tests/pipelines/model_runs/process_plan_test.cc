@@ -44,6 +44,32 @@ TEST(ProcessPlan, ARefusalNamesThePartsTheBudgetAndWhatWouldFit) {
   }
 }
 
+TEST(ProcessPlan, ARefusalBesideTheBaseNamesWhatIsLacking) {
+  try {
+    require_fits({{kReading, 900 * kMiB}}, 850 * kMiB, ErrorKind::kInput, "ct.nii", "crop it");
+    FAIL() << "50 MiB too much went in";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("raise {host-memory} by 50MiB")) << "the limit is without the base";
+  }
+}
+
+TEST(ProcessPlan, ABudgetThatDoesIsSoughtWherePlansGrowWithTheirBudget) {
+  // Nothing is planned below 100 MiB; then half of the budget is taken by cores beside 90 MiB, up to 300 MiB in all.
+  const auto needed = [](std::int64_t budget) -> std::optional<std::int64_t> {
+    if (budget < 100 * kMiB) return std::nullopt;
+    return std::min(300 * kMiB, 90 * kMiB + budget / 2);
+  };
+  for (const std::int64_t from : {1 * kMiB, 99 * kMiB + 1, 120 * kMiB, 250 * kMiB}) {
+    const auto budget = budget_that_does(from, needed);
+    ASSERT_TRUE(budget) << from;
+    EXPECT_GE(*budget, from);
+    EXPECT_LE(*needed(*budget), *budget) << "what is named does";
+    EXPECT_EQ(*budget % kMiB, 0);
+    EXPECT_LE(*budget, 300 * kMiB);
+  }
+  EXPECT_EQ(budget_that_does(kMiB, [](std::int64_t) { return std::optional<std::int64_t>(); }), std::nullopt);
+}
+
 TEST(ProcessPlan, TheReportHasThePlanByPartAndThePeak) {
   const ProcessReport report{{{kBase, 80 * kMiB}, {kArenas, 20 * kMiB}}, 96 * kMiB, 0};
   EXPECT_EQ(to_json(report).dump(), R"({"planned_bytes":104857600,"planned":{"base":83886080,"arenas":20971520},)"

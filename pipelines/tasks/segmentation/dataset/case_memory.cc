@@ -73,7 +73,7 @@ double fitting_share(const std::function<ProcessPlan(double share)>& plan, std::
 /// voxels; `fitting(most)` returns advice that gives at most so many voxels.
 ProcessPlan require_grid(const Geometry& grid, const std::string& name, const VolumeLimits& limits,
                          const std::function<ProcessPlan(double share)>& plan,
-                         const std::function<std::string(double most)>& fitting) {
+                         const std::function<std::string(double most)>& fitting, const WouldDo& would_do = {}) {
   const auto voxels = static_cast<double>(voxels_of(grid));
   const ProcessPlan whole = plan(1);
   const bool too_many = voxels_of(grid) > limits.most_voxels;
@@ -86,7 +86,7 @@ ProcessPlan require_grid(const Geometry& grid, const std::string& name, const Vo
     throw Error(ErrorKind::kInput, "E_SIZE",
                 "[" + name + "] becomes " + size + " voxels, more than the " + std::to_string(limits.most_voxels) +
                     " that are allowed; " + fits + ", or raise {most-voxels} to " + whole_number(voxels));
-  require_fits(whole, limits.memory_bytes, ErrorKind::kInput, name + " on " + size + " voxels", fits);
+  require_fits(whole, limits.memory_bytes, ErrorKind::kInput, name + " on " + size + " voxels", fits, would_do);
   return whole;
 }
 
@@ -266,10 +266,8 @@ ProcessPlan preparing_ahead_plan(const VolumeInfo& info, const PreparePlan& plan
 
 ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const PreparePlan& plan,
                             const Predicting& process, const VolumeLimits& limits) {
-  require_fits(process.held, limits.memory_bytes, ErrorKind::kInput,
-               "the process alone, before " + path.filename().string(), "No input would fit");
   VolumeLimits reading_limits = limits;
-  reading_limits.memory_bytes = left_of(limits.memory_bytes, process.held.total());
+  reading_limits.memory_bytes = 0;  // reading is one of the moments below, whose refusal names a budget for all of them
   require_within(reading_limits, info, path);
   const PredictedGrid g = predicted_grid(info, plan);
   const auto channels = static_cast<double>(plan.channels.size());
@@ -291,9 +289,14 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
                                      beside + cores + moment({{kResampling, channels * m}}), labels,
                                      process.after + kept + moment({{kResults, m + back}})});
   };
-  return require_grid(g.grid, path.filename().string(), limits, moments, [](double most) {
-    return whole_number(most) + " voxels at the spacing of the model would fit: crop it";
-  });
+  WouldDo would_do;
+  if (process.would_do) would_do = [&] { return process.would_do(moments(1)); };
+  require_fits(process.held, limits.memory_bytes, ErrorKind::kInput,
+               "the process alone, before " + path.filename().string(), "No input would fit", would_do);
+  return require_grid(
+      g.grid, path.filename().string(), limits, moments,
+      [](double most) { return whole_number(most) + " voxels at the spacing of the model would fit: crop it"; },
+      would_do);
 }
 
 }  // namespace voxshard

@@ -35,6 +35,8 @@ struct Predicting {
   bool reads_again = false;      // the image, beside the sums, for a further model
   bool keeps_sums = false;       // until the label map is written, and while its voxels are numbered
   bool other_processes = false;  // the probabilities of their cores arrive here
+  /// Finds a {host-memory} that would do for a plan over the budget; empty: the bytes of the plan would.
+  std::function<std::optional<std::int64_t>(const ProcessPlan&)> would_do = {};
 };
 /// Returns the memory for predicting one image from the header of a channel: reading, preparing (all channels of the
 /// plan are held at once), prediction, the label map and writing it. Errors:
