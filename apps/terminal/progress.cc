@@ -13,8 +13,11 @@ namespace voxshard {
 
 namespace {
 
-/// Returns the code of a warning, "W_MASK", which begins it or follows a space; empty: it has none.
+/// Returns the code of a warning, "W_MASK", which begins it or follows a space; empty: it has none, or it is an error
+/// that costs an input, each of which is shown.
 std::string_view code_of(std::string_view line) {
+  if (line.starts_with("E_") || line.find(" E_") != std::string_view::npos || line.ends_with("[quarantined]"))
+    return {};
   std::size_t at = line.starts_with("W_") ? 0 : line.find(" W_");
   if (at == std::string_view::npos) return {};
   line.remove_prefix(at + (line[at] == ' ' ? 1 : 0));
@@ -34,7 +37,7 @@ std::vector<std::string> WarningFold::summary() {
   for (const auto& [code, count] : seen_)
     if (count > 1)
       lines.push_back(code + ": " + std::to_string(count - 1) + (count == 2 ? " more warning" : " more warnings") +
-                      " like it; all are in the file of {log}");
+                      " like it; {log} FILE keeps all of them");
   seen_.clear();
   return lines;
 }

@@ -24,7 +24,7 @@ class WarningFold {
  public:
   /// True when this warning is to be shown: it has no code, or one that was not shown yet.
   bool shows(std::string_view line);
-  /// "W_MASK: 41 more warnings like it; all are in the file of {log}", of each code that was shown once; they are
+  /// "W_MASK: 41 more warnings like it; {log} FILE keeps all of them", of each code that was shown once; they are
   /// forgotten.
   std::vector<std::string> summary();
 
