@@ -5,6 +5,8 @@
 #include <gdcmSequenceOfFragments.h>
 
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 #include "io/files/file_error.h"
 #include "libcore/base/error.h"
@@ -28,18 +30,61 @@ void require_same_sign(const CompressedPixels& pixels, const std::vector<char>& 
                             ", but its JPEG 2000 pixels are " + (is_signed ? "signed" : "unsigned"));
 }
 
-/// Returns the bits per sample of a JPEG stream, from its frame header (SOF0 to SOF15 without the tables DHT, JPG and
-/// DAC: ITU-T T.81, B.2.2); 0 where there is none within its first segments.
-int jpeg_precision(const std::vector<char>& stream) {
+/// What the frame header of a JPEG stream says.
+struct JpegFrame {
+  int bits = 0;  // per sample
+  int components = 0;
+};
+
+/// Returns the frame header (SOF0 to SOF15 without the tables DHT, JPG and DAC) of a JPEG stream whose segments before
+/// its first scan follow each other without a gap and are whole (ITU-T T.81, B.1 and B.2); none of another stream.
+/// Debian builds GDCM with assertions: what libjpeg only warns of before the first scan ends the process there, such as
+/// bytes between segments, an end within one, or a JFIF header of another version than 1.
+std::optional<JpegFrame> jpeg_frame(std::string_view stream) {
+  constexpr unsigned kTem = 0x01, kDht = 0xc4, kJpg = 0xc8, kDac = 0xcc, kRst0 = 0xd0, kRst7 = 0xd7, kSoi = 0xd8,
+                     kEoi = 0xd9, kSos = 0xda, kApp0 = 0xe0, kFill = 0xff;
+  constexpr std::size_t kJfifLength = 16, kFrameLength = 8;
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(stream[at]); };
-  if (stream.size() < 4 || byte(0) != 0xff || byte(1) != 0xd8) return 0;
-  for (std::size_t at = 2; at + 4 < stream.size() && byte(at) == 0xff;) {
+  if (!stream.starts_with("\xff\xd8")) return std::nullopt;
+  std::optional<JpegFrame> frame;
+  for (std::size_t at = 2; at + 4 <= stream.size();) {
     const unsigned marker = byte(at + 1);
-    const bool is_table = marker == 0xc4 || marker == 0xc8 || marker == 0xcc;
-    if (marker >= 0xc0 && marker <= 0xcf && !is_table) return byte(at + 4);
-    at += 2 + 256 * std::size_t{byte(at + 2)} + byte(at + 3);
+    if (byte(at) != 0xff || marker == 0 || marker == kSoi || marker == kEoi) return std::nullopt;
+    if (marker == kFill || marker == kTem || (marker >= kRst0 && marker <= kRst7)) {  // these have no segment
+      at += marker == kFill ? 1 : 2;
+      continue;
+    }
+    const std::size_t length = 256 * std::size_t{byte(at + 2)} + byte(at + 3);
+    if (length < 2 || length > stream.size() - at - 2) return std::nullopt;
+    if (marker == kSos) return frame;
+    const bool is_frame = marker >= 0xc0 && marker <= 0xcf && marker != kDht && marker != kJpg && marker != kDac;
+    if (is_frame && length >= kFrameLength) frame = JpegFrame{.bits = byte(at + 4), .components = byte(at + 9)};
+    const bool is_jfif =
+        marker == kApp0 && length >= kJfifLength && stream.substr(at + 4, 5) == std::string_view("JFIF", 5);
+    if (is_jfif && byte(at + 9) != 1) return std::nullopt;
+    at += 2 + length;
   }
-  return 0;
+  return std::nullopt;
+}
+
+/// Returns the bits per sample of JPEG pixels, lossy or lossless; 0: they are compressed in another way. Errors: kInput
+/// for streams that are damaged before their first scan, or have more than the one component of grey values.
+int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments) {
+  constexpr std::string_view kPrefix = "1.2.840.10008.1.2.4.";  // .50 to .70; what follows is JPEG-LS and JPEG 2000
+  if (!pixels.syntax.starts_with(kPrefix)) return 0;
+  const std::string_view kind = std::string_view(pixels.syntax).substr(kPrefix.size());
+  if (kind.size() != 2 || kind < "50" || kind > "70") return 0;
+  int bits = 0;
+  for (const std::vector<char>& fragment : fragments) {
+    const std::string_view stream(fragment.data(), fragment.size());
+    if (bits != 0 && !stream.starts_with("\xff\xd8")) continue;  // goes on with the image before
+    const std::optional<JpegFrame> frame = jpeg_frame(stream);
+    if (!frame) throw damaged(pixels, "has JPEG pixels whose header is damaged");
+    if (frame->components != 1)
+      throw damaged(pixels, "has JPEG pixels of " + std::to_string(frame->components) + " components, not of 1");
+    if (bits == 0) bits = frame->bits;
+  }
+  return bits;
 }
 
 /// GDCM's JPEG codec for samples of 9 to 12 bits. Its own choice follows the allocated bits: it decodes such pixels
@@ -91,8 +136,8 @@ std::vector<char> decode(const CompressedPixels& p, const std::vector<std::vecto
   image.SetTransferSyntax(gdcm::TransferSyntax(gdcm::TransferSyntax::GetTSType(p.syntax.c_str())));
   image.SetDataElement(element_of(fragments));
   std::vector<char> decoded(image.GetBufferLength());
-  const int precision = p.bits == 16 ? jpeg_precision(fragments.front()) : 0;
-  if (precision > 8 && precision <= 12 && TwelveBitCodec(image).fill(image, decoded)) return decoded;
+  const int jpeg = jpeg_bits(p, fragments);
+  if (p.bits == 16 && jpeg > 8 && jpeg <= 12 && TwelveBitCodec(image).fill(image, decoded)) return decoded;
   if (!image.GetBuffer(decoded.data())) throw damaged(p, "has pixels that cannot be decoded");
   return decoded;
 }
