@@ -20,8 +20,8 @@ namespace {
 std::string stopped_text(const TrainReport& r, const std::string& run, std::int64_t steps) {
   const std::string resume = "voxshard train --resume " + run;
   if (r.steps >= steps && !r.held_out)
-    return "; all steps are done, the last validation was stopped: " + resume +
-           " makes up for it\npredict works now with what was learned\n";
+    return "; INCOMPLETE: all steps are done, but the last validation was stopped; go on with: " + resume +
+           "\npredict works now with what was learned\n";
   return "; INCOMPLETE: stopped, go on with: " + resume + "\n" +
          (r.steps > 0 && !r.held_out ? "predict works now with what was learned; to end the run here: " + resume +
                                            " --steps " + std::to_string(r.steps) + "\n"

@@ -62,7 +62,8 @@ TEST_F(StopCli, ADetectorsValidationIsLeftAndDoneByResume) {
   EXPECT_EQ(stopped.exit_code, 143) << stopped.err;
   EXPECT_THAT(stopped.err, HasSubstr("stopping: the step at hand is dropped"));
   EXPECT_THAT(stopped.err, Not(HasSubstr("validate 40/40")));
-  EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE"));
+  EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE: all steps are done, but the last validation was stopped"));
+  EXPECT_THAT(stopped.out, Not(HasSubstr("--steps"))) << "there is none left to end the run before";
   EXPECT_THAT(stopped.out, HasSubstr("next: voxshard train --resume " + file("validated") + "\n"));
   EXPECT_EQ(json::parse(file_text(file("validated/run.json"))).at("report").at("interrupted"), true);
   EXPECT_FALSE(std::filesystem::exists(file("validated/checkpoints/best.safetensors")));
