@@ -106,19 +106,21 @@ TEST_F(FirstHourCli, ABudgetThatIsTooSmallIsRefusedWithAnOptionAndAValueThatWoul
   if (test::kShadowed) GTEST_SKIP() << "the sanitizer's shadow is part of the peak, and of no plan";
   Folder folder("budget");
   // The one value that is named does, also where more memory would be planned as another grid or precision.
-  int count = 0;
+  int count = 0, refused = 0;
   for (const std::string& how : {std::string(), std::string("--partition auto --cores 4 --device tpu-v3 ")})
     for (const std::string& budget : {std::string("95MiB"), std::string("105MiB")}) {
       const std::string name = folder / ("run" + std::to_string(count++));
       const CommandResult small = run_voxshard(train(name, how + "--json --host-memory " + budget));
       if (small.exit_code == 0) continue;
       EXPECT_EQ(small.exit_code, 7) << small.err;
+      ++refused;
       std::smatch value;
       ASSERT_TRUE(std::regex_search(small.err, value, std::regex("raise --host-memory to ([0-9]+MiB)"))) << small.err;
       EXPECT_FALSE(std::regex_search(value.suffix().str(), std::regex("raise --host-memory"))) << small.err;
       const CommandResult enough = run_voxshard(train(name, how + "--host-memory " + value[1].str()));
       EXPECT_EQ(enough.exit_code, 0) << how << value[1] << enough.err;
     }
+  EXPECT_GE(refused, 2) << "budgets that are refused are what this is about";
   for (const std::string& words :
        {train(folder / "none", "--host-memory 20MiB"), "check " + data() + " --host-memory 20MiB",
         "prepare " + data() + " -o " + (folder / "work") + " --host-memory 20MiB",
