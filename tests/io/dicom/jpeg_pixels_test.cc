@@ -12,7 +12,7 @@
 namespace voxshard {
 namespace {
 
-constexpr int kSide = 16;
+constexpr int kJpegSide = 16;
 
 /// A grey image as baseline JPEG of optimised tables with a JFIF header, made with cjpeg of libjpeg-turbo: 8 (x + y).
 constexpr std::string_view kJpeg(
@@ -31,8 +31,8 @@ std::vector<char> decoded(const std::vector<std::string>& fragments) {
   for (const std::string& bytes : fragments) all.emplace_back(bytes.begin(), bytes.end());
   return decode_dicom_pixels({.path = "slice.dcm",
                               .syntax = "1.2.840.10008.1.2.4.50",
-                              .columns = kSide,
-                              .rows = kSide,
+                              .columns = kJpegSide,
+                              .rows = kJpegSide,
                               .frames = static_cast<std::int64_t>(fragments.size()),
                               .bits = 8,
                               .bits_stored = 8,
@@ -49,8 +49,8 @@ std::string with(std::string bytes, const std::string& marker, std::size_t at, c
 TEST(JpegPixels, GreyImagesAreDecodedAlsoWithFillBytesBetweenTheirSegments) {
   const std::string jpeg(kJpeg);
   const std::vector<char> values = decoded({jpeg});
-  ASSERT_EQ(values.size(), static_cast<std::size_t>(kSide * kSide));
-  EXPECT_NEAR(static_cast<unsigned char>(values[kSide + 2]), 24, 8) << "of row 1, column 2, as JPEG keeps it";
+  ASSERT_EQ(values.size(), static_cast<std::size_t>(kJpegSide * kJpegSide));
+  EXPECT_NEAR(static_cast<unsigned char>(values[kJpegSide + 2]), 24, 8) << "of row 1, column 2, as JPEG keeps it";
   EXPECT_EQ(decoded({std::string(jpeg).insert(2, "\xff\xff")}), values);
   EXPECT_EQ(decoded({jpeg, jpeg}).size(), 2 * values.size());
 }
