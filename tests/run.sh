@@ -72,8 +72,9 @@ case "$preset" in
   tsan)
     export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp history_size=4 ${TSAN_OPTIONS:-}"
     run_tests -L "^($(IFS='|'; echo "${threaded[*]}"))\$"
-    engine=$(sed -nE 's/^TEST(_F|_P)?\((\w+).*/\2/p' tests/pipelines/engine/*.cc | sort -u | paste -sd '|')
-    run_tests -R "^test_pipelines\.($engine)\$" ;;
+    suites=$(sed -nE 's/^TEST(_F|_P)?\((\w+).*/\2/p' tests/pipelines/engine/*.cc tests/pipelines/tasks/{feed,sample_feed}_test.cc \
+      tests/pipelines/training/{train_ranks,training_rows}_test.cc | sort -u | paste -sd '|')
+    run_tests -R "^test_pipelines\.([A-Za-z0-9_]+/)?($suites)\$" ;;
   asan)
     run_tests -LE 'slow|verify|mpi'
     # Open MPI unloads its plugins at the end: what they leave behind has no name any more that a list could hold. What the
@@ -99,5 +100,7 @@ passed=$(count '\[       OK \] .*\([0-9]+ ms\)')
 skipped=$(count '\[  SKIPPED \] .*\([0-9]+ ms\)')
 cat "$logs"/*.log | grep -A1 ': Skipped$' | grep -vE ': Skipped$|^--$' | sort | uniq -c | sort -rn |
   sed 's/^ */skipped: /; s/^\(skipped: [0-9]*\) /\1 x /' || true
+# Numbers that are not whether a test passed: which random cases were verified, where planted faults were found.
+if [ "$what" = slow ]; then cat "$logs"/*.log | grep -E '^(seed [0-9]+ case|\| )' || true; fi
 echo "$passed of $all tests passed, $((all - passed - skipped)) failed ($skipped skipped)"
 exit "$status"

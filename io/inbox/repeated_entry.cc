@@ -69,7 +69,8 @@ void move_to_free_name(const fs::path& from, const fs::path& entry, const fs::pa
   if (error == std::errc::file_exists) return;
   if (error) {  // another file system, or one without hard links
     const fs::path half = to.parent_path() / ("." + to.filename().string() + kArriving);
-    fs::copy_file(from, half, fs::copy_options::overwrite_existing, error);
+    fs::remove(half, error);  // of a process that was killed; a link of that name is not followed
+    if (!error) fs::copy_file(from, half, error);
     if (!error) error = sync_tree(half);
     if (error) throw not_joined(from, error);
     if (fs::exists(fs::symlink_status(to))) {

@@ -93,6 +93,8 @@ VerifyReport run_verify(const VerifyOptions& options, const RunContext& context)
     cut.mesh.partition = parts;
     add(total, {cut.mesh, uncut.check(cut)});
   }
+  // What the checks keep beside the step is in no plan: a peak over the budget is said.
+  context.memory().report(base_plan(context.base_bytes()), context.progress());
   return total;
 }
 

@@ -252,6 +252,15 @@ TEST_F(MemoryCli, NoCommandTakesMoreThanItsBudgetInSilence) {
   }
 }
 
+TEST_F(MemoryCli, WhatAVerificationKeepsBesideItsStepIsSaidWhereItExceedsTheBudget) {
+  const std::string words =
+      "verify --model unet3d --size 32x32x32 --base-filters 8 --partition 1x2x1x1x1 --threads 1 --host-memory ";
+  CommandResult r{.exit_code = 7};
+  for (int mib = 100; mib < 400 && r.exit_code == 7; mib += 16) r = run_voxshard(words + std::to_string(mib) + "MiB");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("W_PEAK")) << "the step alone fits";
+}
+
 /// Runs the command with files in `folder` as the description of its control group; where these cannot be mounted it
 /// prints "no namespace".
 CommandResult run_confined(const Folder& folder, const std::string& arguments) {

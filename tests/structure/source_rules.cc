@@ -169,8 +169,8 @@ std::vector<std::string> file_access_complaints(const SourceFile& file) {
   if (starts_with_any(file.path, openers)) return {};
   return pattern_complaints(
       file,
-      R"rx(#\s*include\s*<(fstream|ext/stdio_filebuf\.h)>|std::(basic_)?(i|o)?f(stream|ilebuf)\b|(^|[^\w.>])(::)?(fopen|gzopen|TIFFOpen|openat|creat|mkstemp|imread|imwrite)\s*\(|(^|[^\w])::open\s*\()rx",
-      "files are opened by io/files/open_file.h");
+      R"rx(#\s*include\s*<(fstream|ext/stdio_filebuf\.h)>|std::(basic_)?(i|o)?f(stream|ilebuf)\b|(^|[^\w.>])(::)?(fopen|gzopen|TIFFOpen|openat|creat|mkstemp|imread|imwrite)\s*\(|(^|[^\w])::open\s*\(|copy_options::(overwrite|update)_existing)rx",
+      "files are opened by io/files/open_file.h, and no copy writes through a link");
 }
 
 std::vector<std::string> opening_by_name_complaints(const SourceFile& file) {

@@ -209,10 +209,14 @@ TEST_F(AnInbox, WhatIsJoinedFromAnotherFileSystemIsOnTheDiskBeforeItGoesThere) {
   write("in/study/2.dcm");
   fs::create_directories(earlier / "deep");
   std::ofstream(earlier / "deep/1.dcm") << "slice";
+  std::ofstream(other.path() / "target") << "precious";
+  write("in/study/deep/2.dcm");
+  fs::create_symlink(other.path() / "target", again / "deep/.1.dcm.arriving");
   const auto synced = synced_before(earlier / "deep/1.dcm", [&] { join_entries(again, earlier); });
   for (const fs::path& one : {again / "deep/.1.dcm.arriving", again / "deep", again})
     EXPECT_TRUE(synced.contains(one)) << one << ": a power cut would lose it";
   EXPECT_EQ(read_bytes(again / "deep/1.dcm"), "slice");
+  EXPECT_EQ(read_bytes(other.path() / "target"), "precious") << "a link that was planted is not written through";
 }
 
 TEST_F(AnInbox, IsThatOfOneProcessAtATime) {
