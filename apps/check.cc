@@ -44,7 +44,9 @@ RunCommand add(CLI::App& app) {
                  "lines were cut off its end");
   return [options](const Context& context) {
     if (!options->audit.empty() || !options->audit_end.empty()) {
-      if (options->audit.empty() || !options->request.dataset.empty())
+      if (options->audit.empty())
+        throw Error(ErrorKind::kUsage, "[usage] --audit-end is a hash of an audit file; give that with --audit");
+      if (!options->request.dataset.empty())
         throw Error(ErrorKind::kUsage, "[usage] --audit is an audit file instead of a data set; give one of them");
       const TaskReport report = run_check_audit(options->audit, options->audit_end);
       Outcome result = outcome(report);

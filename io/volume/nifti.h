@@ -8,7 +8,7 @@
 
 namespace voxshard {
 
-/// Reads with slope and intercept applied (slope 0 or NaN: none); writes NIfTI-1 through ITK with qform = sform, both
+/// Reads with slope and intercept applied (slope 0 or NaN: none); writes NIfTI-1 with qform = sform, both
 /// code 1, gzip time 0, no free text in the header.
 ///   irregular  kResample reads sheared axes (E_SHEAR) on an upright regular grid (upright.h)
 VolumeFormat nifti_format(IrregularSlices irregular = IrregularSlices::kReject);

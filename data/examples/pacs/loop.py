@@ -37,15 +37,15 @@ def is_text(value, pattern):
     return isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
-def read_rules(path):
-    """Returns the tables of the file. Errors: SystemExit with 2 for a value that cannot be."""
+def read_rules(path, tables):
+    """Returns these tables of the file. Errors: SystemExit with 2 for a value that cannot be."""
     try:
         with open(path, "rb") as file:
             rules = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError) as error:
         refuse(f"the rules cannot be read: {error}")
-    for table in ("receive", "send"):
-        values = rules.get(table)
+    for table in tables:
+        values = rules.get(table, {} if table == "receive" else None)
         if not isinstance(values, dict):
             refuse(f"the rules lack [{table}]")
         if table == "receive":
@@ -54,7 +54,7 @@ def read_rules(path):
             refuse(f"[{table}] aetitle is no title: 1 to 16 printable characters without a backslash")
         if type(values.get("port")) is not int or not 0 < values["port"] < 65536:
             refuse(f"[{table}] port is no port")
-    if not is_text(rules["send"].get("host"), r"[A-Za-z0-9:][A-Za-z0-9.:-]*"):
+    if "send" in tables and not is_text(rules["send"].get("host"), r"[A-Za-z0-9:][A-Za-z0-9.:-]*"):
         refuse("[send] host is no name or address")
     keep_days = rules["receive"]["keep_days"]
     if type(keep_days) not in (int, float) or not keep_days >= 0:
@@ -218,7 +218,7 @@ def main():
     how.add_argument("--once", action="store_true", help="try each item once; exit 1: some are left")
     how.add_argument("--every", type=float, default=30, metavar="SECONDS", help="look again after so many seconds")
     given = parser.parse_args()
-    rules = read_rules(given.rules)
+    rules = read_rules(given.rules, ("receive",) if given.command == "receive" else ("receive", "send"))
     tool = "storescp" if given.command == "receive" else "dcmsend"
     if shutil.which(tool) is None:
         refuse(f"{tool} is missing (Debian: dcmtk)")
