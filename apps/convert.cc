@@ -1,5 +1,5 @@
-// voxshard convert: TFRecord files of the original's models to folders and back, boxes in images to a folder per class, volumes and
-// structures to NIfTI, data sets to nnU-Net folders.
+// voxshard convert: TFRecord files of the original's models to folders and back, boxes in images to a folder per class,
+// volumes and structures to NIfTI, data sets to nnU-Net folders.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
