@@ -167,6 +167,9 @@ TEST_F(PacsCli, ReceivingBecomesStorescp) {
   EXPECT_THAT(call, HasSubstr("--fork ")) << "one process for all remembers a study whose folder has moved away";
   EXPECT_THAT(call, HasSubstr(" -tos 20 ")) << "and so does one whose sender pauses";
   EXPECT_TRUE(call.ends_with(" 11112\n")) << call;
+  scene_.write("rules.toml", "");
+  EXPECT_EQ(run("receive " + (scene_ / "rules.toml") + " " + (scene_ / "inbox")).exit_code, 0)
+      << "all of [receive] has a default, and it sends nothing";
 }
 
 TEST_F(PacsCli, WhatItSaysHoldsNoPathOfTheOutbox) {
