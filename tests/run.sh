@@ -16,12 +16,13 @@ cd "$(dirname "$0")/.."
 
 preset=release
 what=fast
+modes=0
 while [ $# -gt 0 ]; do
   case "$1" in
-    --slow | --hospital | --package) what=${1#--} ;;
-    --asan | --tsan) preset=${1#--} ;;
+    --slow | --hospital | --package) what=${1#--} modes=$((modes + 1)) ;;
+    --asan | --tsan) preset=${1#--} modes=$((modes + 1)) ;;
     --fuzz)
-      what=fuzz
+      what=fuzz modes=$((modes + 1))
       case "${2:-}" in '' | *[!0-9]*) echo "--fuzz takes a number of seconds per reader; try --help" >&2; exit 2 ;; esac
       seconds=$2
       shift ;;
@@ -30,8 +31,8 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-if [ "$what" != fast ] && [ "$preset" != release ]; then
-  echo "--$preset runs the fast tests; it goes with none of --slow, --fuzz, --hospital and --package" >&2
+if [ "$modes" -gt 1 ]; then
+  echo "one of --slow, --asan, --tsan, --fuzz, --hospital and --package at a time; try --help" >&2
   exit 2
 fi
 if [ "$what" = fuzz ]; then

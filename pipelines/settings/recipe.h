@@ -3,7 +3,7 @@
 // changed.
 //
 //   recipe({.data = kVoxelLabels, .fields = {"norm"}, .steps = 110, .batch = 1, .norm_samples = 1})
-//   -> {"norm", "instance", "a norm sees 1 sample a step: too few for the statistics of a batch norm"}, ...
+//   -> {"norm", "instance", "a batch norm would have the statistics of 1 sample a step"}, ...
 //
 // The values were found with generated phantoms and images, in runs of 100 to 600 steps; data/README.md has the table.
 #pragma once

@@ -3,7 +3,8 @@
 //
 //   const TrainedRun theirs = load_trained_run({.run = "other"});
 //   const TakenWeights taken = take_weights(theirs, {spec, extents, task->preparation()}, parameters);
-//   progress.log(to_text(taken));   // "38 of 40 tensors (...) are those of other/checkpoints/best.safetensors ..."
+//   progress.log(to_text(taken));   // "38 of 40 tensors are those of other/checkpoints/best.safetensors, step 400;
+//   ..."
 #pragma once
 
 #include <filesystem>
@@ -40,8 +41,8 @@ struct TakenWeights {
 /// no kernel fits.
 TakenWeights take_weights(const TrainedRun& theirs, const FineTuned& mine, Parameters& parameters);
 
-/// "38 of 40 tensors (1203 of 1208 values) are those of other/checkpoints/best.safetensors, step 400; for some classes
-/// 2 (new: tumour); anew 0".
+/// "38 of 40 tensors are those of other/checkpoints/best.safetensors, step 400; 2 for the classes that both have; 1
+/// class begins anew (tumour); in all 1203 of 1208 values are taken".
 std::string to_text(const TakenWeights& taken);
 /// For run.json and checkpoints, with `run` and `hash` (of the checkpoint's file).
 nlohmann::ordered_json to_json(const TakenWeights& taken, const std::filesystem::path& run, const std::string& hash);

@@ -51,7 +51,8 @@ std::vector<MissingClass> decide_missing(nlohmann::ordered_json& records, const 
 Setting missing_classes_setting(std::optional<MissingClasses>& rule);
 
 nlohmann::ordered_json to_json(const std::vector<MissingClass>& classes);
-/// Returns a line for each class: "larynx: in 16 of 40 cases; of the others 5 unknown, 19 empty (...)".
+/// Returns a line for each class: "larynx: 16 cases have it; of those without, 5 count as not annotated, 19 as empty
+/// (...)".
 std::string to_text(const std::vector<MissingClass>& classes, MissingClasses rule);
 
 }  // namespace voxshard
