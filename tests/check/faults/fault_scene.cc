@@ -1,7 +1,6 @@
 #include "tests/check/faults/fault_scene.h"
 
 #include <algorithm>
-#include <set>
 
 #include "libcore/check/random_values.h"
 
@@ -110,10 +109,20 @@ std::vector<ValueId> FaultScene::places(int each) const {
   return chosen;
 }
 
-bool FaultScene::has(ConvKernel kernel, const std::string& op) const {
-  return std::ranges::any_of(graph().nodes(), [&](const Node& node) {
-    return node.role == Role::kOp && node.op == op && kernel_of(node.attrs) == kernel;
-  });
+KernelUse FaultScene::use(ValueId id) const {
+  const Node& node = graph().node(id);
+  const Window* window = window_of(node.attrs);
+  return {kernel_of(node.attrs), node.op, window == nullptr ? Dims{} : window->kernel};
+}
+
+std::set<KernelUse> FaultScene::uses() const {
+  std::set<KernelUse> all;
+  for (ValueId id = 0; id < graph().size(); ++id) {
+    const Node& node = graph().node(id);
+    const bool chosen = kernel_of(node.attrs) != ConvKernel::kAny;  // also where passes() lacks the op
+    if (node.role == Role::kOp && (chosen || passes().contains(node.op))) all.insert(use(id));
+  }
+  return all;
 }
 
 PlantedRow FaultScene::row(ValueId id) const {

@@ -6,6 +6,9 @@
 //   for (const ValueId id : scene.places(1)) table.row(scene.plant(id, fault_named("one tap dropped")));
 #pragma once
 
+#include <set>
+#include <tuple>
+
 #include "libcore/check/kernel_check.h"
 #include "libcore/lower/lower.h"
 #include "libcore/runtime/core_set.h"
@@ -20,6 +23,10 @@ struct FaultSceneOptions {
   ConvKernel kernel = ConvKernel::kAny;  // computes every convolution that it can; kAny: the table chooses
   std::uint64_t seed = 5;
 };
+
+/// A kernel, the op that it computes and the extents of the window: {kWinograd4, "conv_weight_grad", {3, 3, 3}}. kAny:
+/// the op has no choice; no extents: it has no window.
+using KernelUse = std::tuple<ConvKernel, std::string, Dims>;
 
 /// The check's report on a planted fault, as a row of the printed table.
 struct PlantedRow {
@@ -43,8 +50,9 @@ class FaultScene {
   LayerReport check(ValueId id, bool old_limit = false) const;
   /// Returns the row of a node without a fault.
   PlantedRow row(ValueId id) const;
-  /// True when the kernel computes some convolution of the pass `op`.
-  bool has(ConvKernel kernel, const std::string& op) const;
+  KernelUse use(ValueId id) const;
+  /// Returns the uses in all convolutions of the graph and in the other ops that faults are planted in.
+  std::set<KernelUse> uses() const;
 
  private:
   const Graph& graph() const { return executable_.program.graph; }

@@ -19,6 +19,17 @@ TEST(PlantedKernels, OfTheReferenceUNetInBf16AreFoundAtTheirLayer) {
   test::expect_all_found(scene, test::Breadth::kOneOfAKind);
 }
 
+TEST(PlantedKernels, OfAMeanOverTheImageAreFoundThere) {
+  WorkerPool pool(hardware_workers());
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    SCOPED_TRACE(dtype_name(dtype));
+    test::FaultScene scene(test::mean_scene(dtype), pool);
+    const Dims image{16, 16, 20};
+    test::expect_all_found(scene, test::Breadth::kTwoOfAKind,
+                           {{ConvKernel::kAny, "avg_pool", image}, {ConvKernel::kAny, "avg_pool_grad", image}});
+  }
+}
+
 TEST(PlantedKernels, AreMissedAndTheirLayersNamedAsLeftOutWithTheOldLimit) {
   WorkerPool pool(hardware_workers());
   test::FaultScene scene(test::reference_unet_scene(DType::kBF16), pool);
@@ -45,11 +56,12 @@ class PlantedKernelsOfALayer : public testing::TestWithParam<Forced> {};
 
 TEST_P(PlantedKernelsOfALayer, AreFoundThere) {
   const auto [kernel, dtype] = GetParam();
+  const std::set<test::KernelUse> expected = test::uses_of_layer(32, 20, dtype, kernel);
+  if (expected.empty())
+    GTEST_SKIP() << kConvKernelNames[static_cast<std::size_t>(kernel)] << " does not run on this processor";
   WorkerPool pool(hardware_workers());
   test::FaultScene scene(test::layer_scene(32, 20, dtype, kernel), pool);
-  const bool runs = scene.has(kernel, "conv") || scene.has(kernel, "conv_weight_grad");
-  if (!runs) GTEST_SKIP() << kConvKernelNames[static_cast<std::size_t>(kernel)] << " does not run on this processor";
-  test::expect_all_found(scene, test::Breadth::kOneOfAKind);
+  test::expect_all_found(scene, test::Breadth::kOneOfAKind, expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, PlantedKernelsOfALayer,

@@ -70,27 +70,17 @@ TEST(WholeVerify, NamesATapThatAnInputGradientDrops) {
 }
 
 TEST(WholeVerify, NamesABiasGradientWithoutOneCoresShare) {
-  EquivalenceOptions options{.factory = upper_levels,
-                             .dtype = DType::kBF16,
-                             .cut = {.mesh = {.partition = {1, 2, 2, 1, 1}}},
-                             .oracle = Oracles::kFast,  // the kernels are sound
-                             .seed = 5};
   const std::string layer = "grad/encoder0/conv1/bias";
   bool had_a_share = false;
-  options.lower = [&](const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
-    Lowered lowered{
-        .program = partition(choose_kernels(step_graph(graph, ops, cut.recompute), ops, cut.convolution), ops, cut)};
-    for (Instruction& instruction : lowered.program.instructions)
-      if (instruction.kind == InstructionKind::kCompute &&
-          lowered.program.graph.node(instruction.value).name == layer) {
-        had_a_share = !instruction.blocks[2].empty();
-        instruction.blocks[2].clear();
-      }
-    lowered.memory = plan_memory(lowered.program, ops, {});
-    return make_executable(std::move(lowered), ops, target);
-  };
   WorkerPool pool(hardware_workers());
-  expect_named(check_equivalence(options, pool), layer, "result");
+  expect_named(check_equivalence({.factory = upper_levels,
+                                  .dtype = DType::kBF16,
+                                  .cut = {.mesh = {.partition = {1, 2, 2, 1, 1}}},
+                                  .oracle = Oracles::kFast,  // the kernels are sound
+                                  .seed = 5,
+                                  .lower = test::without_a_share(layer, 2, had_a_share)},
+                                 pool),
+               layer, "result");
   EXPECT_TRUE(had_a_share) << "where weights outweigh activations one core has all of them";
 }
 
