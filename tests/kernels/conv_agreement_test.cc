@@ -177,6 +177,20 @@ TEST(ConvAgreement, ARowWithAFaultInItsLastKernelIsNotTrusted) {
     EXPECT_FALSE(agrees_with(row, Fault::kChannel, checked_uses(row).size() - 1)) << name_of(row);
 }
 
+/// The check of all rows shall take less than 0.3 s. Its products stand for its time: 74 million, counted as if each
+/// row ran each case in both types, took at most 0.18 s (libcore/README.md, bench_agreement).
+TEST(ConvAgreement, TheProductsOfAllRowsAreFewEnoughForAFirstUse) {
+  double products = 0;
+  for (const ConvRow& row : conv_rows()) {
+    if (row.kernel == ConvKernel::kReference) continue;  // is not checked
+    for (const fast::SmallConv& conv : fast::small_convs())
+      for (DType dtype : {DType::kF32, DType::kBF16})
+        if (conv.use(row.pass, dtype).has_value())
+          products += static_cast<double>(element_count(conv.y()) / conv.out * element_count(conv.weights()));
+  }
+  EXPECT_LE(products, 74e6 / 0.18 * 0.3);
+}
+
 TEST(ConvAgreement, ATapThatIsDroppedIsFound) { expect_found(Fault::kTapDropped); }
 TEST(ConvAgreement, OneChannelOffByAHundredthIsFound) { expect_found(Fault::kChannel); }
 TEST(ConvAgreement, AnEdgeThatIsNotWrittenIsFound) { expect_found(Fault::kEdgeNotWritten); }
