@@ -9,6 +9,12 @@ namespace voxshard::test {
 std::vector<OpCase> loss_cases() {
   std::vector<OpCase> cases;
   const std::int64_t classes = 3;
+  // No long sum is in f32, so these are chains of roundings of f32 (2^-24). A probability of the fast softmax takes
+  // six: difference, two of exp_negative(), two additions, quotient. A merged class takes as many more with its
+  // logarithm.
+  const double cut = 1e-6;    // 17 roundings: each softmax is f32; sums over voxels are f64, in another order
+  const double grads = 1e-5;  // 168 roundings: coefficients from such sums, then differences that cancel
+  const double sets = 1e-5;  // 168 roundings: a random walk of twice six allows 28 (product_allowance()), then the same
   for (LossKind kind : kLosses) {
     for (std::int64_t groups : {1, 2}) {
       const bool flat = groups == 1;
@@ -24,10 +30,10 @@ std::vector<OpCase> loss_cases() {
                        .label = label,
                        .inputs = {x, y},
                        .attrs = attrs,
-                       .tolerance = 1e-6,  // each fast softmax is f32
-                       .set_tolerance = 1e-5});
+                       .tolerance = cut,
+                       .set_tolerance = sets});
       OpCase value{
-          .op = "segmentation_loss", .label = label, .inputs = {x, y}, .tolerance = 1e-6, .set_tolerance = 1e-5};
+          .op = "segmentation_loss", .label = label, .inputs = {x, y}, .tolerance = cut, .set_tolerance = sets};
       value.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
         const ValueId sums = b.op("segmentation_sums", {in[0], in[1]}, attrs, "sums");
         return b.op("segmentation_loss", {sums, in[0], in[1]}, attrs, "result");
@@ -36,8 +42,8 @@ std::vector<OpCase> loss_cases() {
       OpCase gradient{.op = "segmentation_grad",
                       .label = label,
                       .inputs = {x, y, d_loss},
-                      .tolerance = 1e-5,
-                      .set_tolerance = 1e-5};
+                      .tolerance = grads,
+                      .set_tolerance = sets};
       gradient.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
         const ValueId sums = b.op("segmentation_sums", {in[0], in[1]}, attrs, "sums");
         return b.op("segmentation_grad", {in[0], in[1], sums, in[2]}, attrs, "result");
@@ -47,8 +53,8 @@ std::vector<OpCase> loss_cases() {
       OpCase marginal{.op = "segmentation_loss",
                       .label = label + ", marginal",
                       .inputs = {x, y, known},
-                      .tolerance = 1e-6,
-                      .set_tolerance = 1e-5};
+                      .tolerance = cut,
+                      .set_tolerance = sets};
       marginal.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
         const ValueId sums = b.op("segmentation_sums", {in[0], in[1], in[2]}, attrs, "sums");
         return b.op("segmentation_loss", {sums, in[0], in[1], in[2]}, attrs, "result");
@@ -57,8 +63,8 @@ std::vector<OpCase> loss_cases() {
       OpCase marginal_gradient{.op = "segmentation_grad",
                                .label = label + ", marginal",
                                .inputs = {x, y, d_loss, known},
-                               .tolerance = 1e-5,
-                               .set_tolerance = 1e-5};
+                               .tolerance = grads,
+                               .set_tolerance = sets};
       marginal_gradient.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
         const ValueId sums = b.op("segmentation_sums", {in[0], in[1], in[3]}, attrs, "sums");
         return b.op("segmentation_grad", {in[0], in[1], sums, in[2], in[3]}, attrs, "result");
@@ -68,13 +74,13 @@ std::vector<OpCase> loss_cases() {
                        .label = label + ", marginal",
                        .inputs = {x, y, known},
                        .attrs = attrs,
-                       .tolerance = 1e-6,
-                       .set_tolerance = 1e-5});
+                       .tolerance = cut,
+                       .set_tolerance = sets});
       cases.push_back({.op = "segmentation_grad",
                        .label = label + ", given sums",
                        .inputs = {x, y, parameter({groups, 3 * classes + 2}, Values::kPositive, DType::kF64), d_loss},
                        .attrs = attrs,
-                       .set_tolerance = 1e-5});
+                       .set_tolerance = sets});
     }
   }
   return cases;

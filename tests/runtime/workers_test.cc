@@ -1,5 +1,7 @@
 // Same bytes for any number of workers: ten training steps with one, two and three threads end in equal parameters,
 // states and optimizer slots; and the order in which cores run inside a segment never shows.
+#include "libcore/tensor/rounding.h"
+
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {
@@ -58,6 +60,8 @@ Tensor predict(const SceneOptions& options) {
 // With fewer planes than cores the deep levels belong to one core alone, whose sums are written in place; it must not
 // run ahead and overwrite statistics in the process pool that other cores of the segment still read.
 TEST(Segment, ACoreThatIsAloneAtADeepLevelDoesNotRunAhead) {
+  // Ten convolutions may add their products in another order on a part; the longest sums have 27 taps of 48 channels.
+  const double tolerance = product_allowance(27 * 48, 10);
   for (const char* partition : {"1x2x1x1x1", "1x4x1x1x1", "1x3x1x1x1"}) {
     for (KernelSet set : {KernelSet::kReference, KernelSet::kFast}) {
       SceneOptions options{.extents = {1, 5, 8, 8},
@@ -69,7 +73,7 @@ TEST(Segment, ACoreThatIsAloneAtADeepLevelDoesNotRunAhead) {
         options.workers = workers;
         const Tensor cut = predict(options);
         const Difference d = compare(uncut.view(), cut.view());
-        EXPECT_LE(d.max_abs, 1e-4 * d.max_magnitude)
+        EXPECT_LE(d.max_abs, tolerance * d.max_magnitude)
             << partition << " with " << workers << " workers, seed " << options.seed;
       }
     }
