@@ -3,7 +3,7 @@
 //
 //   run_target(target, "{\"a\": [");       // returned, or refused as files are refused; anything else ends the process
 //
-// A new reader is a row in one of the tables.
+// A new reader is a row in one of the tables, with its corpus (tests/fuzz/store_corpus.sh), without which a test fails.
 #pragma once
 
 #include <filesystem>
