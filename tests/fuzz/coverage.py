@@ -3,8 +3,10 @@
     python3 tests/fuzz/coverage.py build/fuzz/bin/voxshard_fuzz build/fuzz/covered.profdata
 
 Counted are the lines with code of every source in io but those that only write, draw or compute (NO_READERS), without functions
-that write (WRITES) and without statements that report a failed system call (FAILED_CALL): no input can make a disk full. Prints a
-line per file, the lines that no input reaches with --missing, and ends with 1 where less than LEAST of all lines is covered.
+that write (WRITES) and without statements that report a failed system call (FAILED_CALL): no input can make a disk full.
+io/inbox is among NO_READERS because it parses no bytes: it lists, moves and deletes entries by their names and times and compares
+the bytes of two files; what it hands on is parsed by readers that are counted. Prints a line per file, the lines that no input
+reaches with --missing, and ends with 1 where less than LEAST of all lines is covered.
 """
 import argparse
 import json
