@@ -1,12 +1,14 @@
-// A library for LD_PRELOAD that makes the disk of a program fail, as the environment says:
+// A library for LD_PRELOAD that makes the disk of a program fail, or its random names known, as the environment says:
 //
 //   VOXSHARD_FSYNC_FAILS=file | folder   every fsync of files, or of folders, fails with "Input/output error"
 //   VOXSHARD_FLOCK_FAILS=1               there are no locks, as on some network file systems
 //   VOXSHARD_KILL_AT_FSYNC=12            the process dies as by kill -9 when it syncs for the 12th time
+//   VOXSHARD_RANDOM_ZERO=1               getrandom gives zeros: the names of temporary files can be guessed
 //
-// Loaded by the tests of the command line (tests/cli/disk_faults_test.cc).
+// Loaded by the tests of the command line (tests/cli/disk_faults_test.cc, tests/cli/system).
 #include <dlfcn.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,4 +41,13 @@ extern "C" int fsync(int file) {
   }
   const auto real = reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, "fsync"));
   return real(file);
+}
+
+extern "C" ssize_t getrandom(void* buffer, size_t bytes, unsigned int flags) {
+  if (std::getenv("VOXSHARD_RANDOM_ZERO") != nullptr) {
+    std::memset(buffer, 0, bytes);
+    return static_cast<ssize_t>(bytes);
+  }
+  const auto real = reinterpret_cast<ssize_t (*)(void*, size_t, unsigned int)>(dlsym(RTLD_NEXT, "getrandom"));
+  return real(buffer, bytes, flags);
 }
