@@ -1,5 +1,5 @@
-// Named pipes where a file is expected, and links where a temporary file will be: no command waits for a writer of a
-// pipe, and none writes through a link that somebody else put there.
+// Named pipes and devices where a file is expected, and links where a temporary file will be: no command waits for a
+// writer of a pipe or reads a device without end, and none writes through a link that somebody else put there.
 #include <sys/stat.h>
 
 #include <cctype>
@@ -59,6 +59,24 @@ TEST_F(SpecialFiles, ANamedPipeIsNoInput) {
                  "is not a file");
   expect_refused(f / "set/dataset.json", "prepare " + (f / "set") + " -o " + (f / "work"), "has no dataset.json");
   expect_refused(f / "found.json", "evaluate " + (f / "found.json") + " " + data() + "/labelsTr", "");
+}
+
+/// /dev/zero, which has no end, stands behind the names of files: it is refused before it is read.
+TEST_F(SpecialFiles, ADeviceIsNoInput) {
+  Folder f("devices");
+  fs::create_symlink("/dev/zero", f / "zero.toml");
+  fs::create_symlink("/dev/zero", f / "zero.png");
+  std::string before = "exec timeout -k 5 120";
+#ifndef __SANITIZE_ADDRESS__  // the sanitizer itself takes all of the address space
+  before = "ulimit -v 3000000 && " + before;
+#endif
+  const std::string image = data() + "/imagesTr/phantom_000_0000.nii.gz";
+  const CommandResult config = run_voxshard("info " + image + " --config " + (f / "zero.toml"), "", before);
+  EXPECT_EQ(config.exit_code, 5) << config.err;
+  EXPECT_THAT(config.err, HasSubstr("it is a device"));
+  const CommandResult input = run_voxshard("info " + (f / "zero.png"), "", before);
+  EXPECT_EQ(input.exit_code, 3) << input.err;
+  EXPECT_THAT(input.err, HasSubstr("it is a device"));
 }
 
 TEST_F(SpecialFiles, ANamedPipeIsNoPartOfADetectionSet) {
