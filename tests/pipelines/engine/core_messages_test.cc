@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "tests/expect_error.h"
 #include "tests/pipelines/rank_sessions.h"
 
 namespace voxshard {
@@ -76,6 +77,25 @@ TEST(CoreMessages, WhatACoreFoundComesToRank0Once) {
       ASSERT_EQ(taken.size(), 5u);
       for (const auto& [core, bytes] : taken) EXPECT_EQ(bytes, core * 1000);
     });
+}
+
+TEST(CoreMessages, ASizeThatNoCoreCanPackIsRefusedByItsRanksNameBeforeItIsAllocated) {
+  for (const std::int64_t announced : {std::int64_t{-1}, std::int64_t{1} << 40}) {
+    Mailbox mailbox(2);
+    bool gathers = false;  // written and read by rank 1 alone
+    mailbox.postman = [&](Letter& letter) {
+      if (letter.from == 1 && gathers) letter.bytes = std::as_bytes(std::span(&announced, 1));
+    };
+    expect_error(ErrorKind::kInternal, "rank 1 sends " + std::to_string(announced) + " bytes that core ", [&] {
+      over_ranks(mailbox, small_unet({1, 1, 5, 1, 1}), [&](Session& session) {
+        const CoreSet& cores = session.cores({1, 8, 12, 8}, Phase::kPredict);
+        if (session.transport().rank() == 1) gathers = true;
+        gather_from_cores(
+            session, cores, [](std::size_t) { return std::vector<std::byte>(); },
+            [](std::size_t, std::span<const std::byte>) {});
+      });
+    });
+  }
 }
 
 }  // namespace
