@@ -190,6 +190,9 @@ TEST_F(StopCli, AFileBeyondTheLimitOfTheProcessIsAnOutputThatCannotBeWritten) {
   EXPECT_EQ(WEXITSTATUS(status), 6) << file_text(file("err"));
   EXPECT_THAT(file_text(file("err")), HasSubstr("File too large"));
   EXPECT_FALSE(has_temporary_files(file("limited")));
+  const CommandResult resumed = run_voxshard("train --json -q --resume " + file("limited"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(resumed.json().at("steps"), 1);
 }
 
 TEST_F(StopCli, AProfileThatCannotBeWrittenLeavesNoneBehind) {
