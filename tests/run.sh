@@ -62,7 +62,7 @@ run_tests() {
 }
 # The instruction sets that the kernels can be limited to here, the one that they use unless told last.
 instruction_sets() {
-  "build/$preset/bin/voxshard" doctor --check --json 2>/dev/null |
+  "build/$preset/bin/voxshard" doctor --check --json --quiet |
     python3 -c 'import json, sys; print(*json.load(sys.stdin)["instruction_sets"])'
 }
 
