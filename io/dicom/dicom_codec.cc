@@ -30,6 +30,15 @@ void require_same_sign(const CompressedPixels& pixels, const std::vector<char>& 
                             ", but its JPEG 2000 pixels are " + (is_signed ? "signed" : "unsigned"));
 }
 
+/// Throws for numbers of bits that no image has; GDCM ends the process over more stored bits than allocated ones.
+void require_sound_bits(const CompressedPixels& pixels) {
+  if (pixels.bits != 1 && pixels.bits != 8 && pixels.bits != 16 && pixels.bits != 32)
+    throw damaged(pixels, "stores its pixels in " + std::to_string(pixels.bits) + " bits, expected 8, 16 or 32");
+  if (pixels.bits_stored > pixels.bits)
+    throw damaged(pixels, "says that " + std::to_string(pixels.bits_stored) + " of " + std::to_string(pixels.bits) +
+                              " bits are stored");
+}
+
 /// What the frame header of a JPEG stream says.
 struct JpegFrame {
   int bits = 0;  // per sample
@@ -68,7 +77,8 @@ std::optional<JpegFrame> jpeg_frame(std::string_view stream) {
 }
 
 /// Returns the bits per sample of JPEG pixels, lossy or lossless; 0: they are compressed in another way. Errors: kInput
-/// for streams that are damaged before their first scan, or have more than the one component of grey values.
+/// for streams that are damaged before their first scan, have more than the one component of grey values, or samples of
+/// other than 2 to 16 bits (ITU-T T.81, table B.2).
 int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments) {
   constexpr std::string_view kPrefix = "1.2.840.10008.1.2.4.";  // .50 to .70; what follows is JPEG-LS and JPEG 2000
   if (!pixels.syntax.starts_with(kPrefix)) return 0;
@@ -82,6 +92,8 @@ int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char
     if (!frame) throw damaged(pixels, "has JPEG pixels whose header is damaged");
     if (frame->components != 1)
       throw damaged(pixels, "has JPEG pixels of " + std::to_string(frame->components) + " components, not of 1");
+    if (frame->bits < 2 || frame->bits > 16)  // GDCM has no codec for them, and looks for its members
+      throw damaged(pixels, "has JPEG pixels of " + std::to_string(frame->bits) + " bits, not of 2 to 16");
     if (bits == 0) bits = frame->bits;
   }
   return bits;
@@ -148,6 +160,7 @@ std::vector<char> decode_dicom_pixels(const CompressedPixels& pixels, const std:
   if (static_cast<std::int64_t>(fragments.size()) < pixels.frames)
     throw damaged(pixels, "has " + std::to_string(fragments.size()) + " compressed images for " +
                               std::to_string(pixels.frames) + " frames");
+  require_sound_bits(pixels);
   require_same_sign(pixels, fragments.front());
   // A header may promise any size; what compresses is at most a thousand times smaller than its pixels.
   std::size_t compressed = 0;

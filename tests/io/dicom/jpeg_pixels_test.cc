@@ -26,7 +26,7 @@ constexpr std::string_view kJpeg(
     "\x3c\xa8\x80\x43\xca\x9f\xff\xd9",
     176);
 
-std::vector<char> decoded(const std::vector<std::string>& fragments) {
+std::vector<char> decoded(const std::vector<std::string>& fragments, int bits = 8, int bits_stored = 8) {
   std::vector<std::vector<char>> all;
   for (const std::string& bytes : fragments) all.emplace_back(bytes.begin(), bytes.end());
   return decode_dicom_pixels({.path = "slice.dcm",
@@ -34,8 +34,8 @@ std::vector<char> decoded(const std::vector<std::string>& fragments) {
                               .columns = kJpegSide,
                               .rows = kJpegSide,
                               .frames = static_cast<std::int64_t>(fragments.size()),
-                              .bits = 8,
-                              .bits_stored = 8,
+                              .bits = bits,
+                              .bits_stored = bits_stored,
                               .high_bit = 7,
                               .colours = "MONOCHROME2"},
                              all);
@@ -69,6 +69,15 @@ TEST(JpegPixels, WhatIsDamagedBeforeTheFirstScanIsAnErrorOfItsFile) {
     decoded({jpeg, std::string(jpeg).insert(2, std::string("\xff\xd3\0\x43\0", 5))});
   });
   expect_error(ErrorKind::kInput, "4 components", [&] { decoded({with(jpeg, "\xff\xc0", 9, 4)}); });
+  for (const int bits : {0, 1, 17, 0x90})
+    expect_error(ErrorKind::kInput, "JPEG pixels of " + std::to_string(bits) + " bits",
+                 [&] { decoded({with(jpeg, "\xff\xc0", 4, static_cast<char>(bits))}); });
+}
+
+TEST(JpegPixels, BitsThatNoImageHasAreAnErrorOfTheFile) {
+  expect_error(ErrorKind::kInput, "in 0 bits", [] { decoded({std::string(kJpeg)}, 0, 8); });
+  expect_error(ErrorKind::kInput, "in 64 bits", [] { decoded({std::string(kJpeg)}, 64, 8); });
+  expect_error(ErrorKind::kInput, "16 of 8 bits", [] { decoded({std::string(kJpeg)}, 8, 16); });
 }
 
 }  // namespace
