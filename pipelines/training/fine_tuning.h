@@ -3,8 +3,7 @@
 //
 //   const TrainedRun theirs = load_trained_run({.run = "other"});
 //   const TakenWeights taken = take_weights(theirs, {spec, extents, task->preparation()}, parameters);
-//   progress.log(to_text(taken));   // "38 of 40 tensors are those of other/checkpoints/best.safetensors, step 400;
-//   ..."
+//   progress.log(to_text(taken));   // "38 of 40 tensors are those of other/checkpoints/best.safetensors, ..."
 #pragma once
 
 #include <filesystem>
