@@ -15,12 +15,13 @@ std::vector<std::string> hashes_of(const VolumeFiles& files) {
 
 std::string made_hash(const PredictionBatch& batch, const Case& item, const PredictionTurn& turn,
                       const std::vector<std::string>& hashes) {
+  const bool budgeted = batch.context.resources().host_budget_bytes > 0;
   std::string text = VOXSHARD_VERSION;
   for (std::size_t model = 0; model < batch.models(); ++model) {
     const auto& fits = batch.planned(model).fits;
     const auto planned = fits.find(turn.extents_of(model));
-    text += " " +
-            to_string(planned != fits.end() ? planned->second.partition : batch.run_of(model).spec.cut.mesh.partition);
+    text += " " + to_string(budgeted && planned != fits.end() ? planned->second.partition
+                                                              : batch.run_of(model).spec.cut.mesh.partition);
   }
   for (const std::filesystem::path& image : item.images)
     if (read_volume_info(image, batch.options.formats).warning.starts_with("W_RESAMPLED")) text += " resampled";
