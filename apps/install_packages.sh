@@ -8,7 +8,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build        # the build
   libinsighttoolkit5-dev       # ITK: headers of NIfTI, NRRD and MetaImage out, resampling
-  libdcmtk-dev libgdcm-dev      # DICOM: DCMTK parses, GDCM decodes pixels
+  libdcmtk-dev libgdcm-dev      # DICOM: DCMTK parses and decodes, GDCM decodes JPEG 2000
   libgdcm-tools                # ITK's CMake package names GDCM's tools
   libarchive-dev               # zip and tar files of studies
   liblzma-dev                  # .tar.xz with a bound of the decoder's memory

@@ -8,7 +8,7 @@ constexpr LibraryRow kLibraries[] = {
     {"dcmtk", "BSD-3-Clause AND Apache-2.0", "DICOM"},
     {"ffmpeg", "GPL-2.0-or-later", "video; GPL for parts that Debian builds in"},
     {"gcc", "GPL-3.0-or-later WITH GCC-exception-3.1", "C++ library, OpenMP"},
-    {"gdcm", "BSD-3-Clause", "pixels of DICOM"},
+    {"gdcm", "BSD-3-Clause", "JPEG 2000 of DICOM"},
     {"glibc", "LGPL-2.1-or-later", "C library"},
     {"highway", "Apache-2.0", "vector instructions"},
     {"insighttoolkit5", "Apache-2.0", "volumes: writing, resampling"},

@@ -1,18 +1,29 @@
 #include "io/dicom/dicom_codec.h"
 
+#include <dcmtk/config/osconfig.h>  // before all other headers of DCMTK
+
+#include <dcmtk/dcmdata/dcpxitem.h>
+#include <dcmtk/dcmdata/dcrledrg.h>
+#include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/dcmjpeg/djdecode.h>
+#include <dcmtk/dcmjpls/djdecode.h>
 #include <gdcmImage.h>
-#include <gdcmJPEGCodec.h>
 #include <gdcmSequenceOfFragments.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
 
+#include "io/dicom/dicom_library.h"
 #include "io/files/file_error.h"
 #include "libcore/base/error.h"
 
 namespace voxshard {
 namespace {
+
+constexpr std::size_t kMostFrameBytes = std::size_t{1} << 31;  // DCMTK counts the bytes of a frame in 32 bits
 
 Error damaged(const CompressedPixels& pixels, const std::string& what) {
   return input_error(pixels.path, what, "copy or export the file again");
@@ -30,13 +41,17 @@ void require_same_sign(const CompressedPixels& pixels, const std::vector<char>& 
                             ", but its JPEG 2000 pixels are " + (is_signed ? "signed" : "unsigned"));
 }
 
-/// Throws for numbers of bits that no image has; GDCM ends the process over more stored bits than allocated ones.
+/// Throws for numbers of bits that no image has, and for a highest stored bit that is not the one above the others
+/// (DICOM PS3.5, 8.1.1), where fewer bits are stored than allocated.
 void require_sound_bits(const CompressedPixels& pixels) {
   if (pixels.bits != 1 && pixels.bits != 8 && pixels.bits != 16 && pixels.bits != 32)
     throw damaged(pixels, "stores its pixels in " + std::to_string(pixels.bits) + " bits, expected 8, 16 or 32");
-  if (pixels.bits_stored > pixels.bits)
-    throw damaged(pixels, "says that " + std::to_string(pixels.bits_stored) + " of " + std::to_string(pixels.bits) +
-                              " bits are stored");
+  const std::string stored =
+      "says that " + std::to_string(pixels.bits_stored) + " of " + std::to_string(pixels.bits) + " bits are stored";
+  if (pixels.bits_stored < 1 || pixels.bits_stored > pixels.bits) throw damaged(pixels, stored);
+  if (pixels.bits_stored < pixels.bits && pixels.high_bit != pixels.bits_stored - 1)
+    throw damaged(pixels, stored + ", the highest of them bit " + std::to_string(pixels.high_bit) + " in place of " +
+                              std::to_string(pixels.bits_stored - 1));
 }
 
 /// What the frame header of a JPEG stream says.
@@ -45,14 +60,13 @@ struct JpegFrame {
   int components = 0;
 };
 
-/// Returns the frame header (SOF0 to SOF15 without the tables DHT, JPG and DAC) of a JPEG stream whose segments before
-/// its first scan follow each other without a gap and are whole (ITU-T T.81, B.1 and B.2); none of another stream.
-/// Debian builds GDCM with assertions: what libjpeg only warns of before the first scan ends the process there, such as
-/// bytes between segments, an end within one, or a JFIF header of another version than 1.
+/// Returns the frame header of a JPEG or JPEG-LS stream whose segments before its first scan follow each other without
+/// a gap and are whole: SOF0 to SOF15 without the tables DHT, JPG and DAC (ITU-T T.81, B.1 and B.2), or SOF55 (ITU-T
+/// T.87, C.1.1). None of another stream: a decoder would look for the next marker, wherever that is.
 std::optional<JpegFrame> jpeg_frame(std::string_view stream) {
   constexpr unsigned kTem = 0x01, kDht = 0xc4, kJpg = 0xc8, kDac = 0xcc, kRst0 = 0xd0, kRst7 = 0xd7, kSoi = 0xd8,
-                     kEoi = 0xd9, kSos = 0xda, kApp0 = 0xe0, kFill = 0xff;
-  constexpr std::size_t kJfifLength = 16, kFrameLength = 8;
+                     kEoi = 0xd9, kSos = 0xda, kSof55 = 0xf7, kFill = 0xff;
+  constexpr std::size_t kFrameLength = 8;
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(stream[at]); };
   if (!stream.starts_with("\xff\xd8")) return std::nullopt;
   std::optional<JpegFrame> frame;
@@ -66,24 +80,32 @@ std::optional<JpegFrame> jpeg_frame(std::string_view stream) {
     const std::size_t length = 256 * std::size_t{byte(at + 2)} + byte(at + 3);
     if (length < 2 || length > stream.size() - at - 2) return std::nullopt;
     if (marker == kSos) return frame;
-    const bool is_frame = marker >= 0xc0 && marker <= 0xcf && marker != kDht && marker != kJpg && marker != kDac;
+    const bool is_frame =
+        marker == kSof55 || (marker >= 0xc0 && marker <= 0xcf && marker != kDht && marker != kJpg && marker != kDac);
     if (is_frame && length >= kFrameLength) frame = JpegFrame{.bits = byte(at + 4), .components = byte(at + 9)};
-    const bool is_jfif =
-        marker == kApp0 && length >= kJfifLength && stream.substr(at + 4, 5) == std::string_view("JFIF", 5);
-    if (is_jfif && byte(at + 9) != 1) return std::nullopt;
     at += 2 + length;
   }
   return std::nullopt;
 }
 
-/// Returns the bits per sample of JPEG pixels, lossy or lossless; 0: they are compressed in another way. Errors: kInput
-/// for streams that are damaged before their first scan, have more than the one component of grey values, or samples of
-/// other than 2 to 16 bits (ITU-T T.81, table B.2).
+enum class Coding { kJpeg, kJpegLs, kJpeg2000, kRle, kOther };
+
+Coding coding_of(std::string_view syntax) {
+  constexpr std::string_view kPrefix = "1.2.840.10008.1.2.";
+  if (!syntax.starts_with(kPrefix)) return Coding::kOther;
+  const std::string_view kind = syntax.substr(kPrefix.size());
+  if (kind == "5") return Coding::kRle;
+  if (kind.size() != 4 || !kind.starts_with("4.")) return Coding::kOther;
+  if (kind >= "4.50" && kind <= "4.70") return Coding::kJpeg;  // lossy or lossless
+  if (kind == "4.80" || kind == "4.81") return Coding::kJpegLs;
+  if (kind == "4.90" || kind == "4.91") return Coding::kJpeg2000;
+  return Coding::kOther;
+}
+
+/// Returns the bits per sample of JPEG or JPEG-LS pixels. Errors: kInput for streams that are damaged before their
+/// first scan, have more than the one component of grey values, or samples of other than 2 to 16 bits (ITU-T T.81,
+/// table B.2), or of another number than the first.
 int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments) {
-  constexpr std::string_view kPrefix = "1.2.840.10008.1.2.4.";  // .50 to .70; what follows is JPEG-LS and JPEG 2000
-  if (!pixels.syntax.starts_with(kPrefix)) return 0;
-  const std::string_view kind = std::string_view(pixels.syntax).substr(kPrefix.size());
-  if (kind.size() != 2 || kind < "50" || kind > "70") return 0;
   int bits = 0;
   for (const std::vector<char>& fragment : fragments) {
     const std::string_view stream(fragment.data(), fragment.size());
@@ -92,35 +114,96 @@ int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char
     if (!frame) throw damaged(pixels, "has JPEG pixels whose header is damaged");
     if (frame->components != 1)
       throw damaged(pixels, "has JPEG pixels of " + std::to_string(frame->components) + " components, not of 1");
-    if (frame->bits < 2 || frame->bits > 16)  // GDCM has no codec for them, and looks for its members
+    if (frame->bits < 2 || frame->bits > 16)
       throw damaged(pixels, "has JPEG pixels of " + std::to_string(frame->bits) + " bits, not of 2 to 16");
-    if (bits == 0) bits = frame->bits;
+    if (bits != 0 && frame->bits != bits) throw damaged(pixels, "has JPEG pixels of several numbers of bits");
+    bits = frame->bits;
   }
   return bits;
 }
 
-/// GDCM's JPEG codec for samples of 9 to 12 bits. Its own choice follows the allocated bits: it decodes such pixels
-/// with the codec for 16 bits first, which prints on the standard error stream that it cannot.
-class TwelveBitCodec : public gdcm::JPEGCodec {
- public:
-  explicit TwelveBitCodec(const gdcm::Image& image) {
-    SetNumberOfDimensions(image.GetNumberOfDimensions());
-    SetDimensions(image.GetDimensions());
-    SetPlanarConfiguration(image.GetPlanarConfiguration());
-    SetPhotometricInterpretation(image.GetPhotometricInterpretation());
-    SetPixelFormat(image.GetPixelFormat());
-    SetBitSample(12);
+/// Returns the fragments as DCMTK takes them, in a data set of their own with `bits` allocated.
+std::unique_ptr<DcmDataset> dataset_of(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments,
+                                       int bits) {
+  const int stored = std::min(p.bits_stored, bits);
+  auto dataset = std::make_unique<DcmDataset>();
+  bool whole = true;
+  const auto put = [&](const DcmTagKey& tag, std::int64_t value) {
+    whole = dataset->putAndInsertUint16(tag, static_cast<Uint16>(value)).good() && whole;
+  };
+  put(DCM_SamplesPerPixel, 1), put(DCM_Rows, p.rows), put(DCM_Columns, p.columns);
+  put(DCM_BitsAllocated, bits), put(DCM_BitsStored, stored), put(DCM_HighBit, stored - 1);
+  put(DCM_PixelRepresentation, p.is_signed ? 1 : 0);
+  whole = dataset->putAndInsertString(DCM_PhotometricInterpretation, p.colours.c_str()).good() && whole;
+  whole = dataset->putAndInsertString(DCM_NumberOfFrames, std::to_string(p.frames).c_str()).good() && whole;
+  auto sequence = std::make_unique<DcmPixelSequence>(DcmTag(DCM_PixelData, EVR_OB));
+  const auto append = [&](std::unique_ptr<DcmPixelItem> item) {
+    if (whole = whole && sequence->insert(item.get()).good(); whole) item.release();
+  };
+  append(std::make_unique<DcmPixelItem>(DcmTag(DCM_Item, EVR_OB)));  // the table of offsets, which may be empty
+  for (const std::vector<char>& fragment : fragments) {
+    auto item = std::make_unique<DcmPixelItem>(DcmTag(DCM_Item, EVR_OB));
+    whole = item->putUint8Array(reinterpret_cast<const Uint8*>(fragment.data()), static_cast<Uint32>(fragment.size()))
+                .good() &&
+            whole;
+    append(std::move(item));
   }
-  /// Returns false where `decoded` could not be filled.
-  bool fill(const gdcm::Image& image, std::vector<char>& decoded) {
-    gdcm::DataElement result;
-    if (!Decode(image.GetDataElement(), result)) return false;
-    const gdcm::ByteValue* bytes = result.GetByteValue();
-    if (bytes == nullptr || bytes->GetLength() < decoded.size()) return false;
-    std::memcpy(decoded.data(), bytes->GetPointer(), decoded.size());
+  auto pixels = std::make_unique<DcmPixelData>(DCM_PixelData);
+  pixels->putOriginalRepresentation(DcmXfer(p.syntax.c_str()).getXfer(), nullptr, sequence.release());
+  if (whole = whole && dataset->insert(pixels.get()).good(); whole) pixels.release();
+  if (!whole) throw damaged(p, "has pixels that cannot be decoded");
+  return dataset;
+}
+
+/// Makes samples of `bytes` bytes, 1 or 2, pixels of p.bits: what is above the stored bits is their sign, not an
+/// overlay.
+std::vector<char> widened(const CompressedPixels& p, const std::vector<char>& samples, int bytes) {
+  const int width = p.bits / 8;
+  const std::uint64_t mask = (std::uint64_t{1} << p.bits_stored) - 1, sign = std::uint64_t{1} << (p.bits_stored - 1);
+  std::vector<char> pixels(samples.size() / static_cast<std::size_t>(bytes) * static_cast<std::size_t>(width));
+  for (std::size_t i = 0, n = samples.size() / static_cast<std::size_t>(bytes); i < n; ++i) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, samples.data() + i * static_cast<std::size_t>(bytes), static_cast<std::size_t>(bytes));
+    value &= mask;
+    if (p.is_signed && (value & sign) != 0) value |= ~mask;
+    std::memcpy(pixels.data() + i * static_cast<std::size_t>(width), &value, static_cast<std::size_t>(width));
+  }
+  return pixels;
+}
+
+/// Decodes RLE, JPEG and JPEG-LS frame by frame.
+std::vector<char> decode_by_dcmtk(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments,
+                                  Coding coding) {
+  const DicomLibrary library;
+  static const bool kRegistered = [] {
+    DcmRLEDecoderRegistration::registerCodecs();
+    DJDecoderRegistration::registerCodecs();
+    DJLSDecoderRegistration::registerCodecs();
     return true;
+  }();
+  static_cast<void>(kRegistered);
+  const int sample_bits = coding == Coding::kRle ? p.bits : jpeg_bits(p, fragments) > 8 ? 16 : 8;
+  if (sample_bits > p.bits || sample_bits % 8 != 0) throw damaged(p, "has pixels that cannot be decoded");
+  const auto bytes = static_cast<std::size_t>(sample_bits / 8);
+  const std::size_t frame = static_cast<std::size_t>(p.rows * p.columns) * bytes;
+  if (frame > kMostFrameBytes) throw damaged(p, "has pixels that cannot be decoded");
+  const std::unique_ptr<DcmDataset> dataset = dataset_of(p, fragments, sample_bits);
+  DcmElement* element = nullptr;
+  dataset->findAndGetElement(DCM_PixelData, element);
+  std::vector<char> samples(frame * static_cast<std::size_t>(p.frames)), one(frame + frame % 2);
+  Uint32 fragment = 0;
+  OFString colours;
+  for (std::int64_t i = 0; i < p.frames; ++i) {
+    if (dynamic_cast<DcmPixelData&>(*element)
+            .getUncompressedFrame(dataset.get(), static_cast<Uint32>(i), fragment, one.data(),
+                                  static_cast<Uint32>(one.size()), colours)
+            .bad())
+      throw damaged(p, "has pixels that cannot be decoded");
+    std::memcpy(samples.data() + static_cast<std::size_t>(i) * frame, one.data(), frame);
   }
-};
+  const bool as_is = sample_bits == p.bits && (coding == Coding::kRle || p.bits_stored == p.bits);
+  return as_is ? samples : widened(p, samples, static_cast<int>(bytes));
+}
 
 gdcm::DataElement element_of(const std::vector<std::vector<char>>& fragments) {
   gdcm::SmartPointer<gdcm::SequenceOfFragments> sequence = gdcm::SequenceOfFragments::New();
@@ -135,7 +218,9 @@ gdcm::DataElement element_of(const std::vector<std::vector<char>>& fragments) {
   return element;
 }
 
-std::vector<char> decode(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments) {
+/// Decodes JPEG 2000, for which DCMTK has no codec.
+std::vector<char> decode_by_gdcm(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments) {
+  const DicomLibrary library;
   gdcm::Image image;
   image.SetNumberOfDimensions(p.frames > 1 ? 3 : 2);
   image.SetDimension(0, static_cast<unsigned>(p.columns));
@@ -143,15 +228,19 @@ std::vector<char> decode(const CompressedPixels& p, const std::vector<std::vecto
   if (p.frames > 1) image.SetDimension(2, static_cast<unsigned>(p.frames));
   image.SetPixelFormat(gdcm::PixelFormat(1, static_cast<std::uint16_t>(p.bits),
                                          static_cast<std::uint16_t>(p.bits_stored),
-                                         static_cast<std::uint16_t>(p.high_bit), p.is_signed ? 1 : 0));
+                                         static_cast<std::uint16_t>(p.bits_stored - 1), p.is_signed ? 1 : 0));
   image.SetPhotometricInterpretation(gdcm::PhotometricInterpretation::GetPIType(p.colours.c_str()));
   image.SetTransferSyntax(gdcm::TransferSyntax(gdcm::TransferSyntax::GetTSType(p.syntax.c_str())));
   image.SetDataElement(element_of(fragments));
   std::vector<char> decoded(image.GetBufferLength());
-  const int jpeg = jpeg_bits(p, fragments);
-  if (p.bits == 16 && jpeg > 8 && jpeg <= 12 && TwelveBitCodec(image).fill(image, decoded)) return decoded;
   if (!image.GetBuffer(decoded.data())) throw damaged(p, "has pixels that cannot be decoded");
   return decoded;
+}
+
+std::vector<char> decode(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments) {
+  const Coding coding = coding_of(p.syntax);
+  if (coding == Coding::kOther) throw damaged(p, "has pixels in a transfer syntax that is not read, " + p.syntax);
+  return coding == Coding::kJpeg2000 ? decode_by_gdcm(p, fragments) : decode_by_dcmtk(p, fragments, coding);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Decodes compressed pixels: RLE, JPEG (baseline, extended, lossless), JPEG-LS and JPEG 2000, through GDCM.
+// Decodes compressed pixels: RLE, JPEG (baseline, extended, lossless) and JPEG-LS through DCMTK, JPEG 2000 through
+// GDCM.
 //
 //   std::vector<char> values = decode_dicom_pixels({.syntax = "1.2.840.10008.1.2.4.70", .columns = 512, ...},
 //   fragments);
@@ -17,7 +18,7 @@ struct CompressedPixels {
   std::filesystem::path path;  // for messages
   std::string syntax;          // UID of the transfer syntax
   std::int64_t columns = 0, rows = 0, frames = 1;
-  int bits = 16, bits_stored = 16, high_bit = 15;
+  int bits = 16, bits_stored = 16, high_bit = 15;  // the highest bit counts where fewer are stored than allocated
   bool is_signed = false;
   std::string colours;  // photometric interpretation
 };

@@ -107,8 +107,8 @@ std::vector<char> read_stored_pixels(const fs::path& path, const StoredShape& sh
   if (pixels->getEncapsulatedRepresentation(syntax, parameter, sequence).bad() || sequence == nullptr)
     throw damaged(path, "has no pixels that can be decoded");
   Uint16 stored = 0, high = 0;
-  open.file->getDataset()->findAndGetUint16(DCM_BitsStored, stored);
-  open.file->getDataset()->findAndGetUint16(DCM_HighBit, high);
+  if (open.file->getDataset()->findAndGetUint16(DCM_BitsStored, stored).bad()) stored = static_cast<Uint16>(shape.bits);
+  if (open.file->getDataset()->findAndGetUint16(DCM_HighBit, high).bad()) high = static_cast<Uint16>(stored - 1);
   std::vector<char> decoded = decode_dicom_pixels({.path = path,
                                                    .syntax = DcmXfer(syntax).getXferID(),
                                                    .columns = shape.columns,

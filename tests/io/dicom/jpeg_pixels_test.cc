@@ -26,7 +26,8 @@ constexpr std::string_view kJpeg(
     "\x3c\xa8\x80\x43\xca\x9f\xff\xd9",
     176);
 
-std::vector<char> decoded(const std::vector<std::string>& fragments, int bits = 8, int bits_stored = 8) {
+std::vector<char> decoded(const std::vector<std::string>& fragments, int bits = 8, int bits_stored = 8,
+                          int high_bit = 7) {
   std::vector<std::vector<char>> all;
   for (const std::string& bytes : fragments) all.emplace_back(bytes.begin(), bytes.end());
   return decode_dicom_pixels({.path = "slice.dcm",
@@ -36,7 +37,7 @@ std::vector<char> decoded(const std::vector<std::string>& fragments, int bits = 
                               .frames = static_cast<std::int64_t>(fragments.size()),
                               .bits = bits,
                               .bits_stored = bits_stored,
-                              .high_bit = 7,
+                              .high_bit = high_bit,
                               .colours = "MONOCHROME2"},
                              all);
 }
@@ -55,13 +56,12 @@ TEST(JpegPixels, GreyImagesAreDecodedAlsoWithFillBytesBetweenTheirSegments) {
   EXPECT_EQ(decoded({jpeg, jpeg}).size(), 2 * values.size());
 }
 
-// GDCM ends the process over each of these: Debian builds it with assertions.
 TEST(JpegPixels, WhatIsDamagedBeforeTheFirstScanIsAnErrorOfItsFile) {
   const std::string jpeg(kJpeg);
   const std::string start = "\xff\xda";
   for (const std::string& bytes : {std::string(jpeg).insert(2, std::string("\xff\xd3\0\x43\0", 5)),
-                                   with(jpeg, std::string("JFIF\0", 5), 5, 2), jpeg.substr(0, jpeg.find(start) + 6),
-                                   jpeg.substr(0, jpeg.find(start)), std::string("\xff\xd8"), std::string()}) {
+                                   jpeg.substr(0, jpeg.find(start) + 6), jpeg.substr(0, jpeg.find(start)),
+                                   std::string("\xff\xd8"), std::string()}) {
     expect_error(ErrorKind::kInput, "slice.dcm", [&] { decoded({bytes}); });
     expect_error(ErrorKind::kInput, "header is damaged", [&] { decoded({bytes}); });
   }
@@ -78,6 +78,11 @@ TEST(JpegPixels, BitsThatNoImageHasAreAnErrorOfTheFile) {
   expect_error(ErrorKind::kInput, "in 0 bits", [] { decoded({std::string(kJpeg)}, 0, 8); });
   expect_error(ErrorKind::kInput, "in 64 bits", [] { decoded({std::string(kJpeg)}, 64, 8); });
   expect_error(ErrorKind::kInput, "16 of 8 bits", [] { decoded({std::string(kJpeg)}, 8, 16); });
+  expect_error(ErrorKind::kInput, "0 of 8 bits", [] { decoded({std::string(kJpeg)}, 8, 0); });
+  for (const int high : {0, 7, 0x5503})
+    expect_error(ErrorKind::kInput, "the highest of them bit " + std::to_string(high) + " in place of 11",
+                 [&] { decoded({std::string(kJpeg)}, 16, 12, high); });
+  EXPECT_EQ(decoded({std::string(kJpeg)}, 8, 8, 0), decoded({std::string(kJpeg)})) << "no bit is without use";
 }
 
 }  // namespace
