@@ -1,17 +1,19 @@
 // voxshard attest: shows that a model still computes what it computed when its golden case was made.
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "apps/command.h"
 #include "apps/run_context.h"
 #include "apps/setting_args.h"
 #include "apps/terminal/exit_code.h"
+#include "apps/terminal/stop_signals.h"
 #include "pipelines/commands/run_attest.h"
 
 namespace voxshard {
@@ -20,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSetVariable = "VOXSHARD_ISA=";
+constexpr int kNotStarted = 127;  // no exit code of voxshard (exit_code.h)
 
 /// Returns pointers to the words, with a null behind them, as exec() wants them.
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
@@ -29,28 +32,49 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Runs this program with other words, limited to an instruction set; its standard output is discarded. Returns its
-/// exit code. Errors: kInternal when it cannot be started or was killed.
+/// Becomes this program with other words in a child of the process `parent`; its standard output is discarded. Calls
+/// nothing that takes a lock, which another thread of the parent may have held.
+///   signals  the mask of signals to run with; all are blocked here, so that no handler of the parent runs
+[[noreturn]] void become(char* const* words, char* const* variables, pid_t parent, const sigset_t& signals) {
+  for (const StopSignal& signal : kStopSignals) {
+    struct sigaction now {};
+    if (::sigaction(signal.number, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+      std::signal(signal.number, SIG_DFL);
+  }
+  // The folder of the answers goes with the parent, also with one that was killed: nobody could use them any more.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (::getppid() != parent || nowhere < 0 || ::dup2(nowhere, STDOUT_FILENO) < 0) _exit(kNotStarted);
+  ::sigprocmask(SIG_SETMASK, &signals, nullptr);
+  ::execve("/proc/self/exe", words, variables);
+  _exit(kNotStarted);
+}
+
+/// Runs this program with other words, limited to an instruction set; it ends with the calling thread. Returns its exit
+/// code. Errors: kInternal when it cannot be started or was killed.
 int run_limited(std::vector<std::string> words, InstructionSet set) {
   words.insert(words.begin(), "voxshard");
   std::vector<std::string> variables = {std::string(kSetVariable) + instruction_set_name(set)};
   for (char** one = environ; *one != nullptr; ++one)
     if (!std::string_view(*one).starts_with(kSetVariable)) variables.emplace_back(*one);
   const std::vector<char*> arguments = pointers_to(words), environment = pointers_to(variables);
-  posix_spawn_file_actions_t streams{};
-  ::posix_spawn_file_actions_init(&streams);
-  ::posix_spawn_file_actions_addopen(&streams, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const int reason = ::posix_spawn(&child, "/proc/self/exe", &streams, nullptr, arguments.data(), environment.data());
-  ::posix_spawn_file_actions_destroy(&streams);
-  if (reason != 0)
-    throw Error(ErrorKind::kInternal,
-                std::string("[attest] voxshard cannot be started once more: ") + std::strerror(reason));
+  const auto not_started = [](const std::string& reason) {
+    return Error(ErrorKind::kInternal, "[attest] voxshard cannot be started once more: " + reason);
+  };
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child == 0) become(arguments.data(), environment.data(), parent, before);
+  const int reason = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (child < 0) throw not_started(std::strerror(reason));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (!WIFEXITED(status))
     throw Error(ErrorKind::kInternal, std::string("[attest] the prediction with ") + instruction_set_name(set) +
                                           " was killed by signal " + std::to_string(WTERMSIG(status)));
+  if (WEXITSTATUS(status) == kNotStarted) throw not_started("/proc/self/exe or /dev/null cannot be opened");
   return WEXITSTATUS(status);
 }
 

@@ -1,6 +1,9 @@
-// `voxshard attest` as a hospital's IT uses it: exit codes, the answers of every instruction set of this processor, and
-// a set that has none.
+// `voxshard attest` as a hospital's IT uses it: exit codes, the answers of every instruction set of this processor, a
+// set that has none, and an end in the middle.
+#include <sys/syscall.h>
+
 #include "tests/cli/machine/instruction_sets.h"
+#include "tests/cli/process.h"
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -78,6 +81,33 @@ TEST_F(AttestCli, LeavesNothingInTmpdir) {
     const CommandResult r = run_voxshard("attest " + model() + " " + options, "", "TMPDIR=" + (scene_ / "tmp"));
     EXPECT_EQ(r.exit_code, exit_code) << r.err;
     EXPECT_TRUE(fs::is_empty(scene_ / "tmp")) << r.command;
+  }
+}
+
+/// Waits for the first child that a process starts; 0: it ended without one.
+pid_t child_started_by(pid_t parent) {
+  const std::string tasks = "/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children";
+  for (std::string line; fs::exists("/proc/" + std::to_string(parent) + "/exe");)
+    if (std::getline(std::ifstream(tasks), line) && !line.empty()) return std::stoi(line);
+  return 0;
+}
+
+TEST_F(AttestCli, WhatItStartedEndsWithIt) {
+  if (machine_sets().size() < 2) GTEST_SKIP() << "this processor has one set, for which nothing is started";
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    const UseInstructionSet widest(std::nullopt);
+    Process p("attest " + model() + " --make");
+    ASSERT_TRUE(p.read_until("golden case: predicted with ")) << p.seen();
+    const pid_t child = child_started_by(p.pid());
+    ASSERT_GT(child, 0);
+    const auto handle = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+    ASSERT_GE(handle, 0) << std::strerror(errno);
+    ::kill(child, SIGSTOP);  // it does not end by itself meanwhile
+    p.send(signal);
+    pollfd ended{.fd = handle, .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&ended, 1, 60'000), 1) << "signal " << signal << ": the prediction goes on";
+    ::kill(child, SIGKILL), ::close(handle);
+    EXPECT_EQ(p.wait().exit_code, 128 + signal);
   }
 }
 
