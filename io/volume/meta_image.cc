@@ -56,7 +56,7 @@ void read_meta_fields(TextHeader& header, HeaderFields& fields, const fs::path& 
   throw fields.error("without the field \"ElementDataFile\"");
 }
 
-///   count  of the axes, 3, or 4 with one of channels, which lies in no direction of space
+///   count  of the axes: 3, or more with one of channels or of one value, which lie in no direction of space
 void place_meta_image(const HeaderFields& fields, std::size_t count, TextVolume& v) {
   auto spacing = fields.numbers({"ElementSpacing", "ElementSize"});
   auto origin = fields.numbers({"Offset", "Position", "Origin"});
@@ -97,11 +97,13 @@ void find_meta_voxels(const HeaderFields& fields, std::int64_t offset, TextVolum
 }
 
 /// Returns the reason why the header is not that of one scalar volume stored as numbers; empty when it is.
-std::string meta_problem(const HeaderFields& fields, std::int64_t count) {
+///   sizes  of all axes but one of channels
+std::string meta_problem(const HeaderFields& fields, const std::vector<std::int64_t>& sizes) {
   if (const std::string* kind = fields.find({"ObjectType"}); kind != nullptr && lower_case(*kind) != "image")
     return "holds an object of the type " + shown_name(*kind) + ", expected Image";
-  if (count != 3)
-    return "has " + std::to_string(count) + " dimensions, expected a 3-D volume; split it into one file per volume";
+  if (axes_that_count(sizes) != 3)
+    return "has " + std::to_string(sizes.size()) +
+           " dimensions, expected a 3-D volume; split it into one file per volume";
   if (!truth_of(fields, {"BinaryData"}, true)) return "holds its voxels as text, expected binary data; export it again";
   const auto slope = fields.numbers({"ElementToIntensityFunctionSlope"}),
              shift = fields.numbers({"ElementToIntensityFunctionOffset"});
@@ -137,9 +139,8 @@ TextVolume meta_volume(const fs::path& path) {
   v.big_endian = truth_of(fields, {"BinaryDataByteOrderMSB", "ElementByteOrderMSB"}, false);
   find_meta_voxels(fields, header.offset(), v);
   if (address) take_meta_channel(*address, v);
-  const bool fourth = address && count == 4;
-  if (v.problem.empty()) v.problem = meta_problem(fields, fourth ? 3 : count);
-  if (v.problem.empty()) place_meta_image(fields, fourth ? 4 : 3, v);
+  if (v.problem.empty()) v.problem = meta_problem(fields, v.dimensions);
+  if (v.problem.empty()) place_meta_image(fields, static_cast<std::size_t>(count), v);
   return v;
 }
 

@@ -147,11 +147,11 @@ std::vector<std::string> kinds_of(const HeaderFields& fields) {
 /// Returns the reason why the axes are not three of space; empty when they are.
 std::string axes_problem(const std::vector<std::int64_t>& sizes, const std::vector<std::string>& kinds) {
   std::string others;
-  for (std::size_t a = 0; a < kinds.size() && a < sizes.size(); ++a)
+  for (std::size_t a = 0; a < kinds.size() && a < axes_that_count(sizes); ++a)
     if (std::ranges::find(kSpaceKinds, lower_case(kinds[a])) == std::end(kSpaceKinds))
       others += (others.empty() ? "" : ", ") + std::string("axis ") + std::to_string(a + 1) + " is of kind " +
                 shown_name(kinds[a]) + " with " + std::to_string(sizes[a]) + " values";
-  if (sizes.size() == 3 && others.empty()) return "";
+  if (axes_that_count(sizes) == 3 && others.empty()) return "";
   return "has " + std::to_string(sizes.size()) + " dimensions" + (others.empty() ? "" : " (" + others + ")") +
          ", expected three of space; split it into one file per volume, or export a scalar volume";
 }
@@ -190,7 +190,7 @@ std::array<double, 3> nrrd_units(const HeaderFields& fields) {
   return mm;
 }
 
-/// Sets axes, origin and how they were derived, of a header with three axes of space.
+/// Sets axes, origin and how they were derived, of a header whose first three axes are those of space.
 ///   channels  an axis beside these
 void place_nrrd(const HeaderFields& fields, std::optional<std::size_t> channels, TextVolume& v) {
   const std::string* space = fields.find({"space"});
@@ -208,7 +208,7 @@ void place_nrrd(const HeaderFields& fields, std::optional<std::size_t> channels,
     return;
   }
   if (directions.size() != v.dimensions.size() ||
-      !std::ranges::all_of(directions, [](const auto& d) { return d.has_value(); })) {
+      !std::all_of(directions.begin(), directions.begin() + 3, [](const auto& d) { return d.has_value(); })) {
     v.problem = "has axes without a direction in space; export a volume of three axes of space";
     return;
   }

@@ -133,6 +133,12 @@ fs::path data_file_of(const fs::path& header, const std::string& name) {
   return header.parent_path() / name;
 }
 
+std::size_t axes_that_count(const std::vector<std::int64_t>& sizes) {
+  std::size_t count = sizes.size();
+  while (count > 3 && sizes[count - 1] == 1) --count;
+  return count;
+}
+
 void take_channel(const ChannelAddress& address, std::optional<std::size_t> axis, TextVolume& v) {
   const std::string expected = ", expected " + std::to_string(address.channels) + " channels";
   const auto refuse = [&](const std::string& what) { v.problem = what, v.problem_code = kOtherChannels; };

@@ -90,6 +90,9 @@ struct TextVolume {
   const char* problem_code = "E_READ";  // of this problem
 };
 
+/// Returns the number of axes without those of one value behind the third, which say nothing: 3 of (5, 4, 3, 1).
+std::size_t axes_that_count(const std::vector<std::int64_t>& sizes);
+
 /// Makes a volume of four axes one of its channels.
 ///   axis  along which they lie, from 0; none: the file has no such axis
 /// Sets kOtherChannels as its problem when it does not hold the channels of the address there, or not along its first

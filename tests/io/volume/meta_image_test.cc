@@ -81,6 +81,26 @@ TEST(MetaImage, AHeaderWithoutAMatrixIsReadWithAWarning) {
   EXPECT_THAT(info.warning, HasSubstr("W_FORMS its header does not say how it lies"));
 }
 
+TEST(MetaImage, LastAxesOfOneValueAreLeftOut) {
+  ScratchFolder dir;
+  const auto file = [](const std::string& sizes) {
+    return "ObjectType = Image\nNDims = 4\nOffset = 5 6 7 0\nTransformMatrix = 0 1 0 0 1 0 0 0 0 0 1 0 0 0 0 1\n"
+           "ElementSpacing = 2 3 5 1\nElementType = MET_SHORT\nDimSize = " +
+           sizes + "\n" + kLocal + landmark_voxels();
+  };
+  write_bytes(dir.path() / "a.mha", file("5 4 3 1"));
+  const Volume volume = read_label(dir.path() / "a.mha");
+  EXPECT_EQ(volume.geometry.size, (std::array<std::int64_t, 3>{5, 4, 3}));
+  EXPECT_EQ(volume.geometry.spacing, (std::array<double, 3>{2, 3, 5}));
+  EXPECT_EQ(volume.geometry.origin, (std::array<double, 3>{5, 6, 7}));
+  EXPECT_EQ(volume.geometry.direction, (std::array<double, 9>{0, 1, 0, 1, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(volume.voxels.as<std::int32_t>()[(2 * 4 + 1) * 5 + 3], 1000);
+  for (const char* sizes : {"5 4 1 3", "1 5 4 3"}) {
+    write_bytes(dir.path() / "a.mha", file(sizes));
+    expect_error(ErrorKind::kInput, "has 4 dimensions", [&] { read_label(dir.path() / "a.mha"); });
+  }
+}
+
 TEST(MetaImage, WhatIsNoScalarVolumeIsRefusedByName) {
   ScratchFolder dir;
   const std::string fields = landmark_meta_fields(), voxels = landmark_voxels();

@@ -1,4 +1,6 @@
 // NRRD files written byte by byte: fields, spaces, encodings, and headers that lie.
+#include <algorithm>
+
 #include "io/volume/volume.h"
 #include "tests/io/test_files.h"
 #include "tests/io/volume/landmark.h"
@@ -97,6 +99,31 @@ TEST(Nrrd, AHeaderWithoutDirectionsIsReadWithAWarning) {
   EXPECT_EQ(info.geometry.spacing, (std::array<double, 3>{1.5, 2, 2.5}));
   EXPECT_EQ(info.form_used, "none (spacing only)");
   EXPECT_THAT(info.warning, HasSubstr("W_FORMS"));
+}
+
+TEST(Nrrd, LastAxesOfOneValueAreLeftOut) {
+  ScratchFolder dir;
+  const auto with_axes = [](const std::string& sizes, const std::string& more) {
+    const auto count = static_cast<std::size_t>(std::ranges::count(sizes, ' ')) + 1;
+    std::string fields = nrrd_fields(more + "encoding: raw\n\n");
+    return fields.replace(fields.find("dimension: 3\nsizes: 2 2 2"), 25,
+                          "dimension: " + std::to_string(count) + "\nsizes: " + sizes) +
+           shorts();
+  };
+  const std::string axes = "space: LPS\nspace origin: (5,6,7)\nspace directions: (2,0,0) (0,3,0) (0,0,4)";
+  for (const std::string& file : {with_axes("2 2 2 1", axes + " none\nkinds: domain domain domain list\n"),
+                                  with_axes("2 2 2 1", axes + " none\n"), with_axes("2 2 2 1 1", axes + " none none\n"),
+                                  with_axes("2 2 2 1", "spacings: 2 3 4 1\n")}) {
+    EXPECT_EQ(nrrd_problem(dir, file), "") << file;
+    EXPECT_EQ(read_volume_info(dir.path() / "a.nrrd").geometry.spacing, (std::array<double, 3>{2, 3, 4}));
+  }
+  EXPECT_THAT(nrrd_problem(dir, with_axes("1 2 2 2", axes + " none\n")), HasSubstr("has 4 dimensions"));
+  EXPECT_THAT(nrrd_problem(dir, with_axes("2 2 1 2", axes + " none\n")), HasSubstr("has 4 dimensions"));
+  EXPECT_THAT(nrrd_problem(dir, with_axes("2 2 2 1", axes + "\n")), HasSubstr("without a direction in space"));
+  EXPECT_THAT(nrrd_problem(dir, with_axes("2 2 2 1", "space: LPS\nspace directions: none (1,0,0) (0,1,0) (0,0,1)\n")),
+              HasSubstr("without a direction in space"));
+  EXPECT_THAT(nrrd_problem(dir, with_axes("2 2 2 1", "kinds: vector domain domain domain\n")),
+              HasSubstr("axis 1 is of kind vector"));
 }
 
 TEST(Nrrd, ShearIsRepairedUpToHalfADegreeAndMeasured) {
