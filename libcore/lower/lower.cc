@@ -26,6 +26,11 @@ Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute) {
   return with_recomputation(with_gradient(graph, ops), ops, recompute);
 }
 
+Graph verified(Graph graph, const OpTable& ops) {
+  require_valid(verify(graph, ops), "graph");
+  return graph;
+}
+
 Graph choose_kernels(Graph step, const OpTable& ops, Convolution from) {
   for (ValueId id = 0; id < step.size(); ++id) {
     const Node& node = step.node(id);
@@ -65,9 +70,7 @@ Executable make_executable(Lowered lowered, const OpTable& ops, const Target& ta
 }
 
 Lowered lower_verified(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
-  Graph step = step_graph(graph, ops, cut.recompute);
-  require_valid(verify(step, ops), "graph");
-  Lowered lowered = lower_to_memory(std::move(step), ops, cut, target);
+  Lowered lowered = lower_to_memory(verified(step_graph(graph, ops, cut.recompute), ops), ops, cut, target);
   require_valid(verify(lowered.program, ops), "program");
   require_valid(verify(lowered.memory), "memory");
   return lowered;

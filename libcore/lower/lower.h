@@ -31,6 +31,9 @@ struct Target {
 /// Returns the graph of a training step: with the gradient of its output "loss", if it has one, and recomputation.
 Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute);
 
+/// Returns the graph as it is. Errors: kInternal when it breaks an invariant.
+Graph verified(Graph graph, const OpTable& ops);
+
 /// Returns the graph with the kernels that compute it on this host filled in (OpDef::choose); kernels already stated
 /// stay. Graphs priced for a TPU state none.
 Graph choose_kernels(Graph step, const OpTable& ops, Convolution from);

@@ -68,14 +68,14 @@ std::string passes_of(const ModelSpec& spec, const Shape& extents, const std::st
 std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage,
                         const std::string& device) {
   if (stage == "config") return config_text(spec, extents);
-  if (stage == "graph") return to_text(build_graph(spec, extents, Phase::kPredict, spec.precision));
   if (stage == "passes") return passes_of(spec, extents, device);
-  Graph step = step_graph(build_graph(spec, extents, Phase::kTrain, spec.precision), op_table(), spec.cut.recompute);
-  if (stage == "grad") return to_text(step);
-  Lowered lowered = lower_to_memory(std::move(step), op_table(), spec.cut, {});
-  if (stage == "program") return to_text(lowered.program);
+  if (stage == "graph")
+    return to_text(verified(build_graph(spec, extents, Phase::kPredict, spec.precision), op_table()));
+  const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
+  if (stage == "grad") return to_text(verified(step_graph(graph, op_table(), spec.cut.recompute), op_table()));
+  if (stage == "program") return to_text(lower_verified(graph, op_table(), spec.cut, {}).program);
   if (stage == "memory") {
-    const Executable executable = make_verified(std::move(lowered), op_table(), {});
+    const Executable executable = lower(graph, op_table(), spec.cut, {});
     return to_text(executable.program, executable.memory);
   }
   throw Error(ErrorKind::kConfig, "[explain] the stage \"" + stage +

@@ -10,7 +10,8 @@ namespace voxshard {
 /// `stage`: "config" (the model and its cut, field by field), "graph" (forward), "grad" (with gradients), "program"
 /// (instructions of the partition), "memory" (arenas), "passes" (the passes that the cut adds on the TPU `device`,
 /// explain_passes.h; with its fusions, nothing else recomputed).
-/// Errors: kConfig for another name; for a device that is no TPU.
+/// What is printed is verified, but for the passes, which are a price.
+/// Errors: kConfig for another name; for a device that is no TPU; kInternal when a stage breaks an invariant.
 std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage,
                         const std::string& device = "tpu-v3");
 

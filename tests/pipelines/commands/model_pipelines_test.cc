@@ -131,6 +131,23 @@ TEST(RunExplain, EveryStageIsText) {
   });
 }
 
+TEST(RunExplain, AStageWithABrokenInvariantIsNotPrinted) {
+  ModelSpec spec = small_spec();
+  Model broken = *spec.model;
+  broken.build = [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
+    Graph graph = model_table().front()->build(config, options, ops);
+    ValueId parameter = 0;
+    while (graph.node(parameter).role != Role::kParameter) ++parameter;
+    graph.effects.emplace_back(parameter, graph.outputs.begin()->second);
+    return graph;
+  };
+  spec.model = std::make_shared<const Model>(broken);
+  for (const char* stage : {"graph", "grad", "program", "memory"})
+    expect_error(ErrorKind::kInternal, "[graph] 1 broken invariants, the first: effect on ", [&] {
+      run_explain(spec, {1, 8, 8, 8}, stage);
+    });
+}
+
 TEST(RunExplain, TheConfigSaysWhatNormsAndLossesAreSumsOver) {
   ModelSpec spec = small_spec();
   spec.cut.mesh = {.replicas = 2, .partition = {1, 2, 1, 1, 1}};
