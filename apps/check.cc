@@ -1,5 +1,7 @@
 // voxshard check: judges every case of a data set before anything is trained on it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
 
 #include "apps/command.h"
 #include "apps/results.h"
@@ -18,6 +20,23 @@ struct Options {
   std::filesystem::path audit;
   std::string audit_end;
 };
+
+/// Returns the options of the command that are about a data set: all but those of an audit.
+std::vector<const CLI::Option*> data_set_options(CLI::App& app) {
+  return std::as_const(app).get_options([](const CLI::Option* option) {
+    return !option->check_lname("audit") && !option->check_lname("audit-end") && option->get_name() != "dataset";
+  });
+}
+
+/// Errors: kUsage when one of these options is typed, not set by --config.
+void require_none_typed(const std::vector<const CLI::Option*>& options, const std::set<std::string>& of_config) {
+  for (const CLI::Option* option : options)
+    if (option->count() > 0 &&
+        std::ranges::none_of(option->get_lnames(), [&](const std::string& name) { return of_config.contains(name); }))
+      throw Error(ErrorKind::kUsage, "[usage] " + option->get_name() +
+                                         " is about a data set, and --audit is an audit file instead of one; leave " +
+                                         "one of them out");
+}
 
 RunCommand add(CLI::App& app) {
   auto options = std::make_shared<Options>();
@@ -42,12 +61,13 @@ RunCommand add(CLI::App& app) {
   app.add_option("--audit-end", options->audit_end,
                  "With --audit: a hash that the file must hold, such as the last one in the system's log: shows that "
                  "lines were cut off its end");
-  return [options](const Context& context) {
+  return [options, of_data = data_set_options(app)](const Context& context) {
     if (!options->audit.empty() || !options->audit_end.empty()) {
       if (options->audit.empty())
         throw Error(ErrorKind::kUsage, "[usage] --audit-end is a hash of an audit file; give that with --audit");
       if (!options->request.dataset.empty())
         throw Error(ErrorKind::kUsage, "[usage] --audit is an audit file instead of a data set; give one of them");
+      require_none_typed(of_data, context.of_config);
       const TaskReport report = run_check_audit(options->audit, options->audit_end);
       Outcome result = outcome(report);
       if (!report.json.at("audit").at("broken").is_null()) result.exit_code = kExitMismatch;

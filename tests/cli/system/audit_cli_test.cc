@@ -172,6 +172,9 @@ TEST_F(AuditCli, AFileThatCannotBeTheAuditEndsTheCallBeforeAnythingIsPredicted) 
   expect_refusal("check --audit " + (scene_ / "notes.jsonl"), 3, "input", "is no audit file");
   expect_refusal("check " + data() + " --audit " + audit(), 2, "usage", "instead of a data set");
   expect_refusal("check --audit-end " + std::string(64, 'a'), 2, "usage", "--audit");
+  for (const std::string options :
+       {"--images x --labels y", "--deep", "--csv found.csv", "-o found", "--host-memory 1GiB", "--classes map.toml"})
+    expect_refusal("check " + options + " --audit " + audit(), 2, "usage", "is about a data set");
   expect_refusal("check --audit " + audit() + " --audit-end abc", 2, "usage", "64 hexadecimal digits");
 }
 
