@@ -43,11 +43,10 @@ bool is_whole(int result) { return result == ARCHIVE_OK || result == ARCHIVE_WAR
 
 /// Returns the length of the ending by which a file is an archive; 0: it is none.
 std::size_t ending_bytes(const fs::path& path) {
-  constexpr std::array<std::string_view, 10> kEndings = {".zip", ".tar",     ".tar.gz", ".tgz",     ".tar.xz",
-                                                         ".txz", ".tar.zst", ".tzst",   ".tar.bz2", ".tbz2"};
   const std::string name = lower_case(path.filename().string());
-  const auto at = std::ranges::find_if(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
-  return at == kEndings.end() ? 0 : at->size();
+  const auto at =
+      std::ranges::find_if(kArchiveEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+  return at == kArchiveEndings.end() ? 0 : at->size();
 }
 
 constexpr std::size_t kBlock = std::size_t{1} << 18;

@@ -8,12 +8,14 @@
 // Called by unpacked_archive.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace voxshard {
 
@@ -26,8 +28,11 @@ struct ArchiveLimits {
   std::int64_t most_decoder_bytes = std::int64_t{96} << 20;  // memory of the decoder of .xz; xz -9 asks for 65 MiB
 };
 
-/// True for a name that ends in .zip, .tar, .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2 or .tbz2, in any
-/// case of letters.
+/// The endings of archives that are read; the row of archives in the table of formats names them too.
+inline constexpr std::array<std::string_view, 10> kArchiveEndings = {
+    ".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.bz2", ".tbz2"};
+
+/// True for a name with one of these endings, in any case of letters.
 bool is_archive_name(const std::filesystem::path& path);
 
 /// Returns the name of an archive without that ending.

@@ -176,8 +176,8 @@ VolumeFormat format_of_archives(const ArchiveReading& reading) {
   return {.name = "archive",
           .endings = {},
           .expected =
-              "a .zip or .tar (also .tar.gz, .tar.xz, .tar.zst, .tar.bz2) of such files, ARCHIVE/#series=ID or "
-              "ARCHIVE/#volume=ID as info lists them",
+              "a .zip or .tar (also .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar.bz2, .tbz2) of such files, "
+              "ARCHIVE/#series=ID or ARCHIVE/#volume=ID as info lists them",
           .matches =
               [](Path path) {
                 const fs::path volume = file_of_channel(path);

@@ -1,8 +1,11 @@
 // An archive of a study is read like its folder.
 #include "io/volume/archive.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
+#include "io/archive/archive_reader.h"
 #include "io/files/content_hash.h"
 #include "tests/io/archive_files.h"
 #include "tests/io/dicom_files.h"
@@ -163,6 +166,23 @@ TEST_F(ArchivedVolume, ErrorsNameTheArchiveAndNoFileInIt) {
   }
   EXPECT_THAT(refusal_of(packed({{"Miller.txt", "hello"}})),
               HasSubstr("holds no volume that is read (but 1 file of another kind)"));
+}
+
+TEST_F(ArchivedVolume, EveryEndingIsReadAndNamedAmongTheFormats) {
+  const std::map<std::string_view, std::string> long_kinds = {
+      {".tgz", "tar.gz"}, {".txz", "tar.xz"}, {".tzst", "tar.zst"}, {".tbz2", "tar.bz2"}};
+  const VolumeFormats formats = volume_formats();
+  const auto row = std::ranges::find_if(
+      formats.rows, [](const VolumeFormat& format) { return std::string_view(format.name) == "archive"; });
+  ASSERT_NE(row, formats.rows.end());
+  for (const std::string_view ending : kArchiveEndings) {
+    const fs::path path = dir_.path() / ("endings" + std::string(ending));
+    const auto kind = long_kinds.find(ending);
+    const std::string packed_as = kind != long_kinds.end() ? kind->second : std::string(ending.substr(1));
+    write_bytes(path, archive_bytes(packed_as, slices("a")));
+    EXPECT_EQ(find_volumes(path).volumes.size(), 1u) << ending;
+    EXPECT_THAT(row->expected, HasSubstr(std::string(ending)));
+  }
 }
 
 TEST_F(ArchivedVolume, SeriesWithoutUidsKeepTheirIds) {
