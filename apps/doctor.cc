@@ -59,7 +59,8 @@ std::string report_text(const DoctorReport& r) {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("-o,--output", o->output,
-                 "File to write; default: where --device host looks (~/.config/voxshard/host.json)");
+                 "File to write; default: where --device host looks ($VOXSHARD_HOST_DEVICE, else voxshard/host.json in "
+                 "$XDG_CONFIG_HOME or ~/.config)");
   app.add_flag("--quick", o->quick, "A quarter of a minute instead of a minute, coarser");
   app.add_flag("--check", o->check, "Looks at the machine and its kernels only; nothing is measured or written")
       ->excludes("--quick");

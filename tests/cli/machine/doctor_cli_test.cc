@@ -26,6 +26,12 @@ TEST(DoctorCli, PrintsTheSetsOfTheMachineAndTheOneInForce) {
   EXPECT_FALSE(std::filesystem::exists(folder / "host.json"));
 }
 
+TEST(DoctorCli, TheHelpSaysWhereTheFileIsWritten) {
+  const std::string help = run_voxshard("doctor --help-all").out;
+  for (const char* place : {"$VOXSHARD_HOST_DEVICE", "$XDG_CONFIG_HOME", "~/.config"})
+    EXPECT_THAT(help, HasSubstr(place));
+}
+
 TEST(DoctorCli, ASetThatCannotBeHadIsRefusedByEveryCommand) {
   for (const char* words : {"doctor --check --json", "plan --size 16x16x16 --json", "verify --size 8x8x8 --json"}) {
     const UseInstructionSet use("avx3");
