@@ -48,9 +48,8 @@ std::string page_text(const std::string& run) {
 }
 
 std::string report_text(const TrainReport& r, const std::string& run, std::int64_t steps) {
-  std::string text = std::to_string(r.steps) + (r.steps == 1 ? " step on " : " steps on ") +
-                     std::to_string(r.train_cases) + " cases in " + duration_text(r.seconds) + ", last loss " +
-                     fixed_text(r.loss, 4);
+  std::string text = counted(r.steps, "step") + " on " + counted(r.train_cases, "case") + " in " +
+                     duration_text(r.seconds) + ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) +
             (r.averaged ? ", of the averaged weights " + fixed_text(r.averaged->score) : "") + " (best " +

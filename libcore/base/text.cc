@@ -46,6 +46,10 @@ std::string fixed_text(double value, int digits) {
   return text;
 }
 
+std::string counted(std::int64_t count, const std::string& one, const std::string& several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several.empty() ? one + "s" : several);
+}
+
 std::string joined_text(const double* values, int count, int digits) {
   std::string text;
   for (int i = 0; i < count; ++i) {

@@ -17,6 +17,9 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows);
 /// "0.934"; "-" for NaN.
 std::string fixed_text(double value, int digits = 3);
 
+/// "1 case", "2 cases", "0 cases". `several`: the plural, where it is not `one` with an s.
+std::string counted(std::int64_t count, const std::string& one, const std::string& several = "");
+
 /// "75x60x47", "3.01x3.01x3.5".
 std::string joined_text(const double* values, int count, int digits);
 std::string joined_text(const long* values, int count);

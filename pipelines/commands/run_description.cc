@@ -90,8 +90,9 @@ std::string cases_text(const nlohmann::json& record) {
                               : cases.is_array()            ? std::to_string(cases.size())
                                                             : "";
   if (trained.empty()) return "";
-  return trained + " cases are trained on" +
-         (count("validation_cases").empty() ? "" : ", " + count("validation_cases") + " validate");
+  const std::string validating = count("validation_cases");
+  return trained + (trained == "1" ? " case is trained on" : " cases are trained on") +
+         (validating.empty() ? "" : ", " + validating + (validating == "1" ? " validates" : " validate"));
 }
 
 std::string options_text(const nlohmann::json& record) {

@@ -20,10 +20,6 @@ std::optional<std::int64_t> number_of(const ModelSpec& spec, const std::string& 
   return std::nullopt;
 }
 
-std::string counted(std::int64_t number, const std::string& one, const std::string& more) {
-  return std::to_string(number) + " " + (number == 1 ? one : more);
-}
-
 }  // namespace
 
 PlannedTraining plan_training(TrainSettings& s, const std::map<std::string, FieldValue>& of_data,
@@ -66,9 +62,9 @@ nlohmann::ordered_json to_json(const PlannedTraining& p) {
 }
 
 std::string to_text(const PlannedTraining& p) {
-  std::string text = "for " + counted(p.cases, "case", "cases") + ": samples of " + size_of(p) + ", batch " +
-                     std::to_string(p.extents[0]);
-  if (const auto channels = number_of(p.spec, "channels")) text += ", " + counted(*channels, "channel", "channels");
+  std::string text =
+      "for " + counted(p.cases, "case") + ": samples of " + size_of(p) + ", batch " + std::to_string(p.extents[0]);
+  if (const auto channels = number_of(p.spec, "channels")) text += ", " + counted(*channels, "channel");
   if (const auto classes = number_of(p.spec, "classes")) text += ", " + counted(*classes, "class", "classes");
   return text;
 }

@@ -1,5 +1,7 @@
 #include "pipelines/training/prepare_first.h"
 
+#include "libcore/base/text.h"
+
 namespace voxshard {
 
 namespace fs = std::filesystem;
@@ -38,7 +40,7 @@ nlohmann::ordered_json to_json(const PreparedFirst& prepared) {
 }
 
 std::string to_text(const PreparedFirst& prepared) {
-  std::string text = "prepared: " + std::to_string(prepared.prepared) + " cases, " + std::to_string(prepared.kept) +
+  std::string text = "prepared: " + counted(prepared.prepared, "case") + ", " + std::to_string(prepared.kept) +
                      " kept of an earlier call, in " + prepared.folder.string();
   if (prepared.left_out > 0)
     text += "; " + std::to_string(prepared.left_out) + " left out (see " +

@@ -85,12 +85,12 @@ std::string to_text(const ClassSetInfo& info) {
   std::string text = plain_text(info.path.string()) + "\n";
   for (const ClassPartInfo& part : info.parts) {
     text += "  " + part.name + " (" + part.kind + "): " + std::to_string(part.items) + " " +
-            item_kind_name(info.items) + " of " + std::to_string(part.classes.size()) + " classes, " +
+            item_kind_name(info.items) + " of " + counted(std::ssize(part.classes), "class", "classes") + ", " +
             to_string(part.smallest) + " to " + to_string(part.largest) +
             (info.items == ItemKind::kVolume ? " voxels" : " pixels, " + std::to_string(part.colour) + " in colour") +
             "\n";
     if (info.items == ItemKind::kClip)
-      text += "    out of " + std::to_string(part.videos) + " videos, " + fixed_text(part.seconds, 1) +
+      text += "    out of " + counted(part.videos, "video") + ", " + fixed_text(part.seconds, 1) +
               " s; a clip is T x H x W, its frames follow one another\n";
     std::vector<std::vector<std::string>> rows = {{"class", "items"}};
     for (std::size_t c = 0; c < std::min(kMostRows, part.classes.size()); ++c)

@@ -276,8 +276,9 @@ std::string to_text(const DetectionReport& r) {
   std::vector<std::string> classes;
   for (const ClassDetectionScores& one : r.classes) classes.push_back(one.name);
   if (r.froc) text += froc_text(*r.froc, classes);
-  return text + std::to_string(r.images) + " images, " + std::to_string(r.boxes) + " boxes, " +
-         std::to_string(r.detections) + " detections; " + std::to_string(r.failures.size()) + " entries left out\n";
+  return text + counted(r.images, "image") + ", " + counted(r.boxes, "box", "boxes") + ", " +
+         counted(r.detections, "detection") + "; " + counted(std::ssize(r.failures), "entry", "entries") +
+         " left out\n";
 }
 
 }  // namespace voxshard

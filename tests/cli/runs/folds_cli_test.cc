@@ -24,11 +24,12 @@ TEST_F(FoldsCli, EachSaysTheCommandThatScoresItAndAllOfThemAreOneSet) {
     const CommandResult r = run_voxshard("train " + work() + " -o " + (folder / ("run_" + fold)) + kModel +
                                          " --crop 16x16x16 --steps 2 --fold " + fold);
     EXPECT_EQ(r.exit_code, 0) << r.err;
+    EXPECT_THAT(r.out, HasSubstr("2 steps on 1 case in "));
     EXPECT_THAT(r.out, HasSubstr("held out: 1 predicted in " + held));
     EXPECT_THAT(next_of(r.out), HasSubstr("evaluate " + held));
     const CommandResult scores = run_voxshard(next_of(r.out));
     EXPECT_EQ(scores.exit_code, 0) << scores.err;
-    EXPECT_THAT(scores.out, HasSubstr("1 cases scored, 0 not"));
+    EXPECT_THAT(scores.out, HasSubstr("1 case scored, 0 not"));
   }
   const std::string both =
       "evaluate " + (folder / "run_0/held_out") + " " + (folder / "run_1/held_out") + " " + data() + "/labelsTr";

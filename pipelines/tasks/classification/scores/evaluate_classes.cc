@@ -311,7 +311,7 @@ std::string to_text(const ClassReport& r) {
   return text + "accuracy " + fixed_text(r.accuracy) + ", top " + std::to_string(r.top_k) + " " +
          fixed_text(r.top_k_accuracy) + ", expected calibration error " + fixed_text(r.calibration.expected_error) +
          "; always the commonest class: " + fixed_text(r.majority_accuracy) + "\n" + baseline_text(r) +
-         std::to_string(r.items) + " items scored, " + std::to_string(r.failures.size()) + " left out\n";
+         counted(r.items, "item") + " scored, " + std::to_string(r.failures.size()) + " left out\n";
 }
 
 }  // namespace voxshard

@@ -48,12 +48,12 @@ Json to_json(const DetectionSetInfo& info) {
 }
 
 std::string to_text(const DetectionSetInfo& info) {
-  std::string text = plain_text(info.path.string()) + "\n  " + std::to_string(info.images) + " images, " +
+  std::string text = plain_text(info.path.string()) + "\n  " + counted(info.images, "image") + ", " +
                      to_string(Dims{info.smallest[0], info.smallest[1]}) + " to " +
-                     to_string(Dims{info.largest[0], info.largest[1]}) + " pixels; " + std::to_string(info.boxes) +
-                     " boxes, of them " + std::to_string(info.crowds) + " crowds and " + std::to_string(info.ignored) +
-                     " to be ignored; " + std::to_string(info.mended) + " entries mended, " +
-                     std::to_string(info.failures.size()) + " left out\n";
+                     to_string(Dims{info.largest[0], info.largest[1]}) + " pixels; " +
+                     counted(info.boxes, "box", "boxes") + ", of them " + std::to_string(info.crowds) + " crowds and " +
+                     std::to_string(info.ignored) + " to be ignored; " + counted(info.mended, "entry", "entries") +
+                     " mended, " + std::to_string(info.failures.size()) + " left out\n";
   std::vector<std::vector<std::string>> rows = {{"class", "id", "boxes"}};
   for (const auto& c : info.classes) rows.push_back({c.name, std::to_string(c.id), std::to_string(c.boxes)});
   return text + text_table(rows);

@@ -55,7 +55,7 @@ std::string to_text(const LabelScores& r) {
       rows.push_back(with_scores(c.scored.shown_name() + ", all cases", c.all_means, {}));
   if (r.partly_annotated) rows.push_back(with_scores("mean, all cases", r.all_means, {}));
   std::string text = seen_text(r.seen) + text_table(rows) + rules_text(r);
-  text += std::to_string(r.cases.size()) + " cases scored, " + std::to_string(r.failures.size()) + " not";
+  text += counted(std::ssize(r.cases), "case") + " scored, " + std::to_string(r.failures.size()) + " not";
   constexpr std::size_t kMostNamed = 8;  // the log has them all with their reasons
   for (std::size_t i = 0; i < std::min(kMostNamed, r.failures.size()); ++i)
     text += (i == 0 ? ": " : ", ") + r.failures[i].id + " (" + r.failures[i].code + ")";
