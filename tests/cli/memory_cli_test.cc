@@ -1,6 +1,7 @@
 // A memory plan covers the whole process, so each test starts one: its plan by part is compared with the peak that it
 // reached, and a plan that exceeds its budget is refused before it starts.
 #include <regex>
+#include <utility>
 
 #include "tests/base/sanitizer.h"
 #include "tests/cli/large_volume.h"
@@ -25,6 +26,16 @@ class MemoryCli : public TrainedCli {
     fs::create_directories(folder / "in");
     fs::copy(data() + "/imagesTs/phantom_002_0000.nii.gz", folder / "in");
     write_bomb(folder / "in/large_0000.nii.gz", 400, 400, 200);
+  }
+  /// Returns a folder with CTs of twice the extents in `data`, prepared at their own spacing in `work`; made once.
+  static const Folder& medium() {
+    static const Folder folder("memory_medium");
+    static bool made = false;
+    if (std::exchange(made, true)) return folder;
+    for (const std::string& words : {"demo " + (folder / "data") + " --cases 1 --test 1 --size medium",
+                                     "prepare " + (folder / "data") + " -o " + (folder / "work") + " --spacing keep"})
+      EXPECT_EQ(run_voxshard(words + " --quiet").exit_code, 0) << words;
+    return folder;
   }
 };
 
@@ -116,12 +127,11 @@ TEST_F(MemoryCli, AnImageOverTheHostMemoryCostsItselfAndSaysWhatWouldFit) {
 
 TEST_F(MemoryCli, AnAverageHoldsOneNetworkAtATimeBesideItsSumsWithinItsBudget) {
   Folder folder("memory_average");
-  const std::string one = folder / "one", two = folder / "two", images = folder / "data/imagesTs";
-  const std::string train = "train " + (folder / "work") + " --norm instance --crop 16x16x16 --steps 1 --fold all -o ";
+  const std::string one = folder / "one", two = folder / "two", images = medium() / "data/imagesTs";
+  const std::string train =
+      "train " + (medium() / "work") + " --norm instance --crop 16x16x16 --steps 1 --fold all -o ";
   for (const std::string& words :
-       {"demo " + (folder / "data") + " --cases 1 --test 1 --size medium",
-        "prepare " + (folder / "data") + " -o " + (folder / "work") + " --spacing keep",
-        train + one + " --base-filters 8 --depth 3", train + two + " --base-filters 8 --depth 2"})
+       {train + one + " --base-filters 8 --depth 3", train + two + " --base-filters 8 --depth 2"})
     ASSERT_EQ(run_voxshard(words + " --quiet").exit_code, 0) << words;
   const auto predict = [&](const std::string& runs, const std::string& out, const std::string& more = "") {
     const std::string words = "predict " + runs + " " + images + " -o " + (folder / out) + " --threads 2 --json" + more;
@@ -162,13 +172,10 @@ TEST_F(MemoryCli, AnAverageHoldsOneNetworkAtATimeBesideItsSumsWithinItsBudget) {
 TEST_F(MemoryCli, AVolumeWhoseCoresDoNotFitIsPredictedInTurnsWithinTheBudgetToTheSameBytes) {
   Folder folder("memory_turns");
   const std::string wide = folder / "wide";  // a run whose cores take far more than its images
-  for (const std::string& words :
-       {"demo " + (folder / "data") + " --cases 1 --test 1 --size medium",
-        "prepare " + (folder / "data") + " -o " + (folder / "work") + " --spacing keep",
-        "train " + (folder / "work") + " -o " + wide +
-            " --base-filters 16 --depth 3 --norm instance --crop 16x16x16 --steps 1 --fold all"})
-    ASSERT_EQ(run_voxshard(words + " --quiet").exit_code, 0) << words;
-  const std::string words = "predict " + wide + " " + (folder / "data/imagesTs") + " --json --threads 2 -o ";
+  const std::string train = "train " + (medium() / "work") + " -o " + wide +
+                            " --base-filters 16 --depth 3 --norm instance --crop 16x16x16 --steps 1 --fold all";
+  ASSERT_EQ(run_voxshard(train + " --quiet").exit_code, 0) << train;
+  const std::string words = "predict " + wide + " " + (medium() / "data/imagesTs") + " --json --threads 2 -o ";
   const CommandResult whole = run_voxshard(words + (folder / "whole"));
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   EXPECT_EQ(whole.json().at("scratch_bytes"), 0);
