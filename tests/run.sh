@@ -52,6 +52,9 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 # What doctor measured for this user decides how a training computes: one that is written meanwhile would part equal runs.
 export XDG_CONFIG_HOME="$logs/config"
+# Where the suites of trained runs find the prepared data set that the first of them made (tests/cli/trained_cli.h).
+export VOXSHARD_TEST_SCENES="$logs/scenes"
+mkdir "$VOXSHARD_TEST_SCENES"
 status=0
 runs=0
 # Runs ctest with these arguments; its log is kept beside those of the runs before.
@@ -89,7 +92,7 @@ case "$preset" in
       for set in ${sets% *}; do
         [ "$set" != "$sets" ] || continue  # the only one
         echo "== VOXSHARD_ISA=$set"
-        export VOXSHARD_ISA=$set
+        export VOXSHARD_ISA=$set VOXSHARD_TESTS_REPEATED=1  # what knows no instruction set has been tested
         run_tests -L '^(kernels|parity|models|check|verify)$'
       done
     fi ;;

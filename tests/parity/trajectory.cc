@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <iostream>
 
 #include "libcore/ops/op_table.h"
@@ -164,10 +165,13 @@ Comparison compare(const Trajectory& mine, const nlohmann::json& expected, DType
 }
 
 void expect_trajectory(const ParityScene& scene, const nlohmann::json& expected) {
+  // The slow kernels know no instruction set: where tests/run.sh repeats its tests for an older one, they are done.
+  const bool repeated = std::getenv("VOXSHARD_TESTS_REPEATED") != nullptr;
   WorkerPool pool(2);
   for (const DType type : {DType::kF32, DType::kF64}) {
     SCOPED_TRACE(dtype_name(type));
     const bool wide = type == DType::kF64;
+    if (wide && repeated) continue;
     const Trajectory mine = wide ? run_f64(scene, pool) : run_f32(scene, pool);
     const Comparison compared = compare(mine, expected, type);
     EXPECT_EQ(mine.gradient_norms.size(), compared.gradient_norms.size());
