@@ -52,7 +52,7 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 # What doctor measured for this user decides how a training computes: one that is written meanwhile would part equal runs.
 export XDG_CONFIG_HOME="$logs/config"
-# Where the suites of trained runs find the prepared data set that the first of them made (tests/cli/trained_cli.h).
+# Suites that train begin with copies of the prepared data set that the first of them leaves there (tests/prepared_copy.h).
 export VOXSHARD_TEST_SCENES="$logs/scenes"
 mkdir "$VOXSHARD_TEST_SCENES"
 status=0

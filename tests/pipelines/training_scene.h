@@ -1,4 +1,5 @@
-// Tiny demo data, prepared, and the options of a training run of a second, for the tests of train and predict.
+// Tiny demo data, prepared (once for many scenes: prepared_copy.h), and the options of a training run of a second, for
+// the tests of train and predict.
 //
 //   TrainingScene scene("resume");                                  // 2 phantoms to train on, 1 held out, at 8 mm
 //   run_train(scene.options("run"), scene.progress);
@@ -10,6 +11,7 @@
 #include "pipelines/training/run_train.h"
 #include "tests/expect_error.h"
 #include "tests/pipelines/pipeline_scene.h"
+#include "tests/prepared_copy.h"
 
 namespace voxshard {
 
@@ -17,9 +19,13 @@ inline VolumeTaskOptions& volumes(TrainOptions& options) { return options.task.o
 
 struct TrainingScene : Scene {
   explicit TrainingScene(const std::string& name, int cases = 2) : Scene(name) {
-    run_demo({.folder = data(), .cases = cases, .test_cases = 1, .threads = 2}, progress);
-    prepare_dataset({.dataset = data(), .work = work(), .spacing = "8,8,8"}, {progress, {.threads = 2}});
-    progress = {};
+    copy_prepared("training_" + std::to_string(cases), data().parent_path(),
+                  [cases](const std::filesystem::path& place) {
+                    RecordingProgress own;
+                    run_demo({.folder = place / "data", .cases = cases, .test_cases = 1, .threads = 2}, own);
+                    prepare_dataset({.dataset = place / "data", .work = place / "work", .spacing = "8,8,8"},
+                                    {own, {.threads = 2}});
+                  });
   }
 
   TrainOptions options(const std::string& run) const {
