@@ -8,8 +8,8 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build        # the build
   libinsighttoolkit5-dev       # ITK: headers of NIfTI, NRRD and MetaImage out, resampling
-  libdcmtk-dev libgdcm-dev      # DICOM: DCMTK parses and decodes, GDCM decodes JPEG 2000
-  libgdcm-tools                # ITK's CMake package names GDCM's tools
+  libdcmtk-dev libopenjp2-7-dev  # DICOM: DCMTK parses and decodes, OpenJPEG decodes JPEG 2000
+  libgdcm-dev libgdcm-tools    # ITK's CMake package names them
   libarchive-dev               # zip and tar files of studies
   liblzma-dev                  # .tar.xz with a bound of the decoder's memory
   libdeflate-dev               # packs .nii.gz, the same bytes on every processor

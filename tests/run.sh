@@ -80,7 +80,6 @@ case "$preset" in
       tests/pipelines/training/{train_ranks,training_rows}_test.cc | sort -u | paste -sd '|')
     run_tests -R "^test_pipelines\.([A-Za-z0-9_]+/)?($suites)\$" ;;
   asan)
-    export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
     run_tests -LE 'slow|verify|mpi'
     # Open MPI unloads its plugins at the end: what they leave behind has no name any more that a list could hold. What the
     # ranks compute is searched for leaks in one process.

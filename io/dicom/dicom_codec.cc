@@ -7,8 +7,6 @@
 #include <dcmtk/dcmdata/dctk.h>
 #include <dcmtk/dcmjpeg/djdecode.h>
 #include <dcmtk/dcmjpls/djdecode.h>
-#include <gdcmImage.h>
-#include <gdcmSequenceOfFragments.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +15,7 @@
 #include <string_view>
 
 #include "io/dicom/dicom_library.h"
+#include "io/dicom/jpeg2000.h"
 #include "io/files/file_error.h"
 #include "libcore/base/error.h"
 
@@ -29,17 +28,7 @@ Error damaged(const CompressedPixels& pixels, const std::string& what) {
   return input_error(pixels.path, what, "copy or export the file again");
 }
 
-/// Throws when JPEG 2000 pixels are signed where the header says unsigned, or the other way round: decoders give values
-/// that are shifted by half of their range. The codestream begins with the markers SOC and SIZ; byte 42 says how deep
-/// its first component is, and the highest bit whether it is signed (ISO/IEC 15444-1, A.5.1).
-void require_same_sign(const CompressedPixels& pixels, const std::vector<char>& codestream) {
-  constexpr std::size_t kDepth = 42;
-  if (codestream.size() <= kDepth || std::memcmp(codestream.data(), "\xff\x4f\xff\x51", 4) != 0) return;
-  const bool is_signed = (static_cast<unsigned char>(codestream[kDepth]) & 0x80U) != 0;
-  if (is_signed == pixels.is_signed) return;
-  throw damaged(pixels, std::string("says that its pixels are ") + (pixels.is_signed ? "signed" : "unsigned") +
-                            ", but its JPEG 2000 pixels are " + (is_signed ? "signed" : "unsigned"));
-}
+Error undecodable(const CompressedPixels& pixels) { return damaged(pixels, "has pixels that cannot be decoded"); }
 
 /// Throws for numbers of bits that no image has, and for a highest stored bit that is not the one above the others
 /// (DICOM PS3.5, 8.1.1), where fewer bits are stored than allocated.
@@ -134,7 +123,7 @@ std::unique_ptr<DcmDataset> dataset_of(const CompressedPixels& p, const std::vec
   put(DCM_SamplesPerPixel, 1), put(DCM_Rows, p.rows), put(DCM_Columns, p.columns);
   put(DCM_BitsAllocated, bits), put(DCM_BitsStored, stored), put(DCM_HighBit, stored - 1);
   put(DCM_PixelRepresentation, p.is_signed ? 1 : 0);
-  whole = dataset->putAndInsertString(DCM_PhotometricInterpretation, p.colours.c_str()).good() && whole;
+  whole = dataset->putAndInsertString(DCM_PhotometricInterpretation, "MONOCHROME2").good() && whole;
   whole = dataset->putAndInsertString(DCM_NumberOfFrames, std::to_string(p.frames).c_str()).good() && whole;
   auto sequence = std::make_unique<DcmPixelSequence>(DcmTag(DCM_PixelData, EVR_OB));
   const auto append = [&](std::unique_ptr<DcmPixelItem> item) {
@@ -151,7 +140,7 @@ std::unique_ptr<DcmDataset> dataset_of(const CompressedPixels& p, const std::vec
   auto pixels = std::make_unique<DcmPixelData>(DCM_PixelData);
   pixels->putOriginalRepresentation(DcmXfer(p.syntax.c_str()).getXfer(), nullptr, sequence.release());
   if (whole = whole && dataset->insert(pixels.get()).good(); whole) pixels.release();
-  if (!whole) throw damaged(p, "has pixels that cannot be decoded");
+  if (!whole) throw undecodable(p);
   return dataset;
 }
 
@@ -183,10 +172,10 @@ std::vector<char> decode_by_dcmtk(const CompressedPixels& p, const std::vector<s
   }();
   static_cast<void>(kRegistered);
   const int sample_bits = coding == Coding::kRle ? p.bits : jpeg_bits(p, fragments) > 8 ? 16 : 8;
-  if (sample_bits > p.bits || sample_bits % 8 != 0) throw damaged(p, "has pixels that cannot be decoded");
+  if (sample_bits > p.bits || sample_bits % 8 != 0) throw undecodable(p);
   const auto bytes = static_cast<std::size_t>(sample_bits / 8);
   const std::size_t frame = static_cast<std::size_t>(p.rows * p.columns) * bytes;
-  if (frame > kMostFrameBytes) throw damaged(p, "has pixels that cannot be decoded");
+  if (frame > kMostFrameBytes) throw undecodable(p);
   const std::unique_ptr<DcmDataset> dataset = dataset_of(p, fragments, sample_bits);
   DcmElement* element = nullptr;
   dataset->findAndGetElement(DCM_PixelData, element);
@@ -198,49 +187,58 @@ std::vector<char> decode_by_dcmtk(const CompressedPixels& p, const std::vector<s
             .getUncompressedFrame(dataset.get(), static_cast<Uint32>(i), fragment, one.data(),
                                   static_cast<Uint32>(one.size()), colours)
             .bad())
-      throw damaged(p, "has pixels that cannot be decoded");
+      throw undecodable(p);
     std::memcpy(samples.data() + static_cast<std::size_t>(i) * frame, one.data(), frame);
   }
   const bool as_is = sample_bits == p.bits && (coding == Coding::kRle || p.bits_stored == p.bits);
   return as_is ? samples : widened(p, samples, static_cast<int>(bytes));
 }
 
-gdcm::DataElement element_of(const std::vector<std::vector<char>>& fragments) {
-  gdcm::SmartPointer<gdcm::SequenceOfFragments> sequence = gdcm::SequenceOfFragments::New();
-  for (const std::vector<char>& bytes : fragments) {
-    gdcm::Fragment fragment;
-    fragment.SetByteValue(bytes.data(), static_cast<std::uint32_t>(bytes.size()));
-    sequence->AddFragment(fragment);
-  }
-  gdcm::DataElement element(gdcm::Tag(0x7fe0, 0x0010));
-  element.SetVR(gdcm::VR::OB);
-  element.SetValue(*sequence);
-  return element;
+/// Throws when a JPEG 2000 image is not one of the header's frames. Pixels that are signed where the header says
+/// unsigned, or the other way round, are refused: decoders give values that are shifted by half of their range.
+void require_frame(const CompressedPixels& p, const Jpeg2000Image& image) {
+  const auto word = [](bool is_signed) { return std::string(is_signed ? "signed" : "unsigned"); };
+  if (image.components != 1)
+    throw damaged(p, "has JPEG 2000 pixels of " + std::to_string(image.components) + " components, not of 1");
+  if (image.columns != p.columns || image.rows != p.rows)
+    throw damaged(p, "has a JPEG 2000 image of " + std::to_string(image.columns) + " x " + std::to_string(image.rows) +
+                         " pixels, not of " + std::to_string(p.columns) + " x " + std::to_string(p.rows));
+  if (image.bits > p.bits)
+    throw damaged(p, "has JPEG 2000 pixels of " + std::to_string(image.bits) + " bits for " + std::to_string(p.bits));
+  if (image.is_signed != p.is_signed)
+    throw damaged(
+        p, "says that its pixels are " + word(p.is_signed) + ", but its JPEG 2000 pixels are " + word(image.is_signed));
 }
 
-/// Decodes JPEG 2000, for which DCMTK has no codec.
-std::vector<char> decode_by_gdcm(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments) {
-  const DicomLibrary library;
-  gdcm::Image image;
-  image.SetNumberOfDimensions(p.frames > 1 ? 3 : 2);
-  image.SetDimension(0, static_cast<unsigned>(p.columns));
-  image.SetDimension(1, static_cast<unsigned>(p.rows));
-  if (p.frames > 1) image.SetDimension(2, static_cast<unsigned>(p.frames));
-  image.SetPixelFormat(gdcm::PixelFormat(1, static_cast<std::uint16_t>(p.bits),
-                                         static_cast<std::uint16_t>(p.bits_stored),
-                                         static_cast<std::uint16_t>(p.bits_stored - 1), p.is_signed ? 1 : 0));
-  image.SetPhotometricInterpretation(gdcm::PhotometricInterpretation::GetPIType(p.colours.c_str()));
-  image.SetTransferSyntax(gdcm::TransferSyntax(gdcm::TransferSyntax::GetTSType(p.syntax.c_str())));
-  image.SetDataElement(element_of(fragments));
-  std::vector<char> decoded(image.GetBufferLength());
-  if (!image.GetBuffer(decoded.data())) throw damaged(p, "has pixels that cannot be decoded");
-  return decoded;
+/// Decodes JPEG 2000, for which DCMTK has no codec: one fragment for each frame, or all of them for one.
+std::vector<char> decode_by_openjpeg(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments) {
+  const bool in_parts = p.frames == 1 && fragments.size() > 1;
+  if (!in_parts && static_cast<std::int64_t>(fragments.size()) != p.frames)
+    throw damaged(p, "has JPEG 2000 frames in several parts each");
+  std::string whole;
+  if (in_parts)
+    for (const std::vector<char>& part : fragments) whole.append(part.begin(), part.end());
+  const auto width = static_cast<std::size_t>(p.bits / 8);
+  std::vector<char> pixels;
+  pixels.reserve(static_cast<std::size_t>(p.rows * p.columns * p.frames) * width);
+  for (std::int64_t i = 0; i < p.frames; ++i) {
+    const std::vector<char>& fragment = fragments[static_cast<std::size_t>(i)];
+    const auto image =
+        decode_jpeg2000(in_parts ? std::string_view(whole) : std::string_view(fragment.data(), fragment.size()),
+                        [&](const Jpeg2000Image& header) { require_frame(p, header); });
+    if (!image) throw undecodable(p);
+    for (const std::int32_t sample : image->samples) {  // of which the lowest bytes come first
+      const auto* bytes = reinterpret_cast<const char*>(&sample);
+      pixels.insert(pixels.end(), bytes, bytes + width);
+    }
+  }
+  return pixels;
 }
 
 std::vector<char> decode(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments) {
   const Coding coding = coding_of(p.syntax);
   if (coding == Coding::kOther) throw damaged(p, "has pixels in a transfer syntax that is not read, " + p.syntax);
-  return coding == Coding::kJpeg2000 ? decode_by_gdcm(p, fragments) : decode_by_dcmtk(p, fragments, coding);
+  return coding == Coding::kJpeg2000 ? decode_by_openjpeg(p, fragments) : decode_by_dcmtk(p, fragments, coding);
 }
 
 }  // namespace
@@ -250,7 +248,6 @@ std::vector<char> decode_dicom_pixels(const CompressedPixels& pixels, const std:
     throw damaged(pixels, "has " + std::to_string(fragments.size()) + " compressed images for " +
                               std::to_string(pixels.frames) + " frames");
   require_sound_bits(pixels);
-  require_same_sign(pixels, fragments.front());
   // A header may promise any size; what compresses is at most a thousand times smaller than its pixels.
   std::size_t compressed = 0;
   for (const auto& fragment : fragments) compressed += fragment.size();
@@ -259,15 +256,7 @@ std::vector<char> decode_dicom_pixels(const CompressedPixels& pixels, const std:
                         static_cast<std::size_t>(pixels.bits / 8);
   if (promised > kFree && promised / kMostInflation > compressed)
     throw damaged(pixels, "promises " + std::to_string(promised) + " bytes of pixels in " + std::to_string(compressed));
-  try {
-    return decode(pixels, fragments);
-  } catch (const Error&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception&) {  // GDCM's own errors
-    throw damaged(pixels, "has pixels that cannot be decoded");
-  }
+  return decode(pixels, fragments);
 }
 
 }  // namespace voxshard

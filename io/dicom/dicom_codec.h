@@ -1,5 +1,5 @@
 // Decodes compressed pixels: RLE, JPEG (baseline, extended, lossless) and JPEG-LS through DCMTK, JPEG 2000 through
-// GDCM.
+// OpenJPEG.
 //
 //   std::vector<char> values = decode_dicom_pixels({.syntax = "1.2.840.10008.1.2.4.70", .columns = 512, ...},
 //   fragments);
@@ -20,7 +20,6 @@ struct CompressedPixels {
   std::int64_t columns = 0, rows = 0, frames = 1;
   int bits = 16, bits_stored = 16, high_bit = 15;  // the highest bit counts where fewer are stored than allocated
   bool is_signed = false;
-  std::string colours;  // photometric interpretation
 };
 
 /// Returns the stored values of all frames, in this machine's byte order.

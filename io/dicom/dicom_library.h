@@ -1,7 +1,7 @@
-// Keeps DCMTK and GDCM quiet: they write warnings about every odd file to standard error, and names of files and
-// patients with them.
+// Keeps DCMTK quiet: it writes warnings about every odd file to standard error, and names of files and patients with
+// them.
 //
-//   const DicomLibrary library;     // in each function that calls one of them
+//   const DicomLibrary library;     // in each function that calls it
 #pragma once
 
 namespace voxshard {

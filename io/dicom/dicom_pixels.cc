@@ -1,5 +1,5 @@
-// DCMTK parses the file and gives native pixels; GDCM decodes compressed ones, from the fragments that DCMTK found.
-// GDCM does not parse files here, because Debian builds it with assertions, on which damaged files end the process.
+// DCMTK parses the file and gives native pixels; dicom_codec.h decodes compressed ones, from the fragments that DCMTK
+// found. Neither is done by GDCM, because Debian builds it with assertions, on which damaged files end the process.
 #include "io/dicom/dicom_pixels.h"
 
 #include <dcmtk/config/osconfig.h>  // before all other headers of DCMTK
@@ -117,8 +117,7 @@ std::vector<char> read_stored_pixels(const fs::path& path, const StoredShape& sh
                                                    .bits = shape.bits,
                                                    .bits_stored = stored,
                                                    .high_bit = high,
-                                                   .is_signed = shape.is_signed,
-                                                   .colours = shape.colours},
+                                                   .is_signed = shape.is_signed},
                                                   fragments_of(path, *sequence));
   if (decoded.size() != expected) throw damaged(path, "holds pixels of another size than its header says");
   return decoded;
@@ -141,8 +140,7 @@ void read_dicom_slices(const DicomSeries& series,
                                   .rows = series.grid.size[1],
                                   .frames = static_cast<std::int64_t>(series.files[f].frames),
                                   .bits = series.common.bits,
-                                  .is_signed = series.common.is_signed,
-                                  .colours = series.common.colours});
+                                  .is_signed = series.common.is_signed});
     values.resize(plane);  // only when the file was found to hold so many
     visit(path, pixels, series.common.bits, series.common.is_signed, [&](const auto* stored) {
       for (const std::size_t z : slices_of[f]) {

@@ -1,4 +1,4 @@
-// Decodes the slices of a DICOM series, file by file, through GDCM.
+// Decodes the slices of a DICOM series, file by file.
 //
 //   read_dicom_slices(series, [&](std::size_t slice, std::span<const double> hu) { ... });   // rows x columns
 #pragma once
@@ -15,7 +15,6 @@ struct StoredShape {
   std::int64_t columns = 0, rows = 0, frames = 1;
   int bits = 16;  // of a value: 1, 8, 16 or 32
   bool is_signed = false;
-  std::string colours = "MONOCHROME2";  // photometric interpretation
 };
 /// Returns the stored values of all frames of a file, in this machine's byte order; values of one bit are packed, the
 /// lowest bit of a byte first. Errors: kInput as read_dicom_slices.

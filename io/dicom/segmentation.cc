@@ -105,11 +105,9 @@ DicomSegmentation place_segmentation(DicomHeader header) {
 
 SegmentCounts read_segmentation(const DicomSegmentation& seg, std::span<float> labels, const SegmentReading& reading) {
   const DicomHeader& h = seg.header;
-  const std::vector<char> bytes = read_stored_pixels(h.file, {.columns = h.columns,
-                                                              .rows = h.rows,
-                                                              .frames = static_cast<std::int64_t>(h.frames.size()),
-                                                              .bits = h.bits,
-                                                              .colours = h.colours});
+  const std::vector<char> bytes = read_stored_pixels(
+      h.file,
+      {.columns = h.columns, .rows = h.rows, .frames = static_cast<std::int64_t>(h.frames.size()), .bits = h.bits});
   const FrameValues values(bytes, h.bits);
   const std::vector<float> label_of = labels_by_number(reading.class_of_segment);
   const auto plane = static_cast<std::size_t>(h.columns * h.rows);

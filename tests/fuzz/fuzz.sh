@@ -20,7 +20,6 @@ export program corpus found profiles logs seconds
 unset VOXSHARD_TEST_DATA  # only seeds of our own making: the corpus is stored, and what it covers is the same everywhere
 export LLVM_PROFILE_FILE=/dev/null  # but where a profile is wanted
 export ASAN_OPTIONS="allocator_may_return_null=1:${ASAN_OPTIONS:-}"
-export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
 mkdir -p "$corpus" "$found" "$profiles" "$logs"
 if [ $# -gt 0 ]; then readers=("$@"); else mapfile -t readers < <("$program" list); fi
 

@@ -37,8 +37,7 @@ std::vector<char> decoded(const std::vector<std::string>& fragments, int bits = 
                               .frames = static_cast<std::int64_t>(fragments.size()),
                               .bits = bits,
                               .bits_stored = bits_stored,
-                              .high_bit = high_bit,
-                              .colours = "MONOCHROME2"},
+                              .high_bit = high_bit},
                              all);
 }
 
@@ -59,9 +58,9 @@ TEST(JpegPixels, GreyImagesAreDecodedAlsoWithFillBytesBetweenTheirSegments) {
 TEST(JpegPixels, WhatIsDamagedBeforeTheFirstScanIsAnErrorOfItsFile) {
   const std::string jpeg(kJpeg);
   const std::string start = "\xff\xda";
-  for (const std::string& bytes : {std::string(jpeg).insert(2, std::string("\xff\xd3\0\x43\0", 5)),
-                                   jpeg.substr(0, jpeg.find(start) + 6), jpeg.substr(0, jpeg.find(start)),
-                                   std::string("\xff\xd8"), std::string()}) {
+  for (const std::string& bytes :
+       {std::string(jpeg).insert(2, std::string("\xff\xd3\0\x43\0", 5)), jpeg.substr(0, jpeg.find(start) + 6),
+        jpeg.substr(0, jpeg.find(start)), std::string("\xff\xd8"), std::string()}) {
     expect_error(ErrorKind::kInput, "slice.dcm", [&] { decoded({bytes}); });
     expect_error(ErrorKind::kInput, "header is damaged", [&] { decoded({bytes}); });
   }
