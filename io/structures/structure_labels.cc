@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "1 voxel", "12 voxels".
-std::string counted(std::int64_t count, const std::string& thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 /// Refuses structures in another frame of reference. A file that names the image's series is taken nevertheless: some
 /// programs write a new frame of reference into each structure set.
 void require_frame(const StructureFile& file, const std::map<int, int>& class_of, const ImageReference& image,

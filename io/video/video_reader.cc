@@ -5,6 +5,7 @@
 
 #include "io/files/now_reading.h"
 #include "libcore/base/error.h"
+#include "libcore/base/text.h"
 
 extern "C" {
 #include <libavutil/frame.h>
@@ -31,10 +32,6 @@ VideoInput& within_limits(VideoInput& input, const VideoStream& stream, const Vi
                     " are read; scale it down, or raise {most-pixels} to " +
                     std::to_string(stream.width * stream.height));
   return input;
-}
-
-std::string counted(std::int64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 std::string fixed(double seconds) {

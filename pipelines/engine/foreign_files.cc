@@ -38,10 +38,6 @@ std::string name_of(const ForeignFiles& foreign, const std::filesystem::path& fi
   return file.lexically_relative(foreign.folder).generic_string();
 }
 
-std::string counted(std::int64_t count, const std::string& one, const std::string& several) {
-  return std::to_string(count) + " " + (count == 1 ? one : several);
-}
-
 }  // namespace
 
 std::string text_of(const ForeignFiles& foreign) {

@@ -9,10 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string count_text(std::int64_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string pack_json(const Json& json) {
@@ -75,10 +71,10 @@ void require_core_per_rank(const Transport& transport, const Mesh& mesh) {
   const int ranks = transport.ranks();
   const std::int64_t cores = mesh.cores();
   if (cores >= ranks) return;
-  throw Error(ErrorKind::kConfig, "[ranks] " + count_text(ranks, "rank") + " cannot share out " +
-                                      count_text(cores, "core") + "; start at most " + count_text(cores, "rank") +
-                                      ", or cut over at least " + std::to_string(ranks) +
-                                      " cores: a finer {partition}, or {cores} " + std::to_string(ranks));
+  throw Error(ErrorKind::kConfig, "[ranks] " + counted(ranks, "rank") + " cannot share out " + counted(cores, "core") +
+                                      "; start at most " + counted(cores, "rank") + ", or cut over at least " +
+                                      std::to_string(ranks) + " cores: a finer {partition}, or {cores} " +
+                                      std::to_string(ranks));
 }
 
 }  // namespace voxshard

@@ -9,10 +9,6 @@
 namespace voxshard {
 namespace {
 
-std::string counted(std::int64_t number, const std::string& what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 std::int64_t cores_per_host(const TpuSpec& spec) { return spec.host_chips_x * spec.host_chips_y * spec.cores_per_chip; }
 
 struct ThinShare {

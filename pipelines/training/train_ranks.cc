@@ -12,14 +12,6 @@
 #include "pipelines/model_runs/run_record.h"
 
 namespace voxshard {
-namespace {
-
-std::string count_text(std::int64_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-}  // namespace
-
 void require_share_of_cores(const Transport& transport, const TrainOptions& o) {
   const Mesh& mesh = o.spec.cut.mesh;
   const Ranks place = transport.place();
@@ -28,9 +20,9 @@ void require_share_of_cores(const Transport& transport, const TrainOptions& o) {
     if (place.first_of(rank, mesh.cores()) % mesh.cores_per_replica() != 0)
       throw Error(ErrorKind::kConfig,
                   "[ranks] {feed} per-host reads whole samples on the host of a replica's core 0, but the " +
-                      count_text(mesh.cores_per_replica(), "core") + " of a replica would lie on several of the " +
-                      count_text(place.ranks, "rank") + "; use {feed} boxes, or ranks that divide the " +
-                      count_text(mesh.replicas, "replica"));
+                      counted(mesh.cores_per_replica(), "core") + " of a replica would lie on several of the " +
+                      counted(place.ranks, "rank") + "; use {feed} boxes, or ranks that divide the " +
+                      counted(mesh.replicas, "replica"));
 }
 
 void require_same_data(Transport& transport, const CheckpointState& state, const std::vector<Shape>& validates) {
@@ -76,8 +68,8 @@ std::optional<std::string> ranks_change(const std::filesystem::path& run, int ra
   if (!record) return std::nullopt;
   const nlohmann::json known = record->value(kRanks, nlohmann::json(1));
   if (!known.is_number_integer() || known == ranks) return std::nullopt;
-  return "the run goes on over " + count_text(ranks, "rank") +
-         " (before: " + std::to_string(known.get<std::int64_t>()) + "), to the same bits";
+  return "the run goes on over " + counted(ranks, "rank") + " (before: " + std::to_string(known.get<std::int64_t>()) +
+         "), to the same bits";
 }
 
 }  // namespace voxshard

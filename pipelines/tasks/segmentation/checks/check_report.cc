@@ -18,10 +18,6 @@ std::string classes_text(const Finding& f) {
   return joined(f.classes, " ", [](int label_class) { return std::to_string(label_class); });
 }
 
-std::string count_text(std::size_t count, const std::string& one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 Json to_json(const CheckReport& report) {
@@ -66,9 +62,8 @@ std::string to_text(const CheckReport& report) {
   if (!report.skipped.empty())
     text += "not checked" + std::string(report.is_ct ? " without {deep}" : ", as the first channel is not called CT") +
             ": " + joined(report.skipped, " ") + "\n";
-  text += count_text(report.findings.size(), "finding") + " in " +
-          count_text(static_cast<std::size_t>(report.odd_cases), "case") + " of " + std::to_string(report.training) +
-          " training and " + std::to_string(report.test) + " test cases";
+  text += counted(std::ssize(report.findings), "finding") + " in " + counted(report.odd_cases, "case") + " of " +
+          std::to_string(report.training) + " training and " + std::to_string(report.test) + " test cases";
   if (!report.output.empty()) text += "; pictures and lists are in " + report.output.string();
   return text + "\n";
 }

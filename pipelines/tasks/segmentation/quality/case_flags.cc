@@ -18,8 +18,6 @@ using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kColumns = {"case", "code", "class", "what"};
 
-std::string cases_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
-
 }  // namespace
 
 CaseFlags::CaseFlags(std::optional<QualityRanges> ranges, std::vector<std::string> class_names, FlagOutput output,
@@ -38,9 +36,8 @@ void CaseFlags::say_what_is_not_judged(Progress& progress) const {
         "quality: no flags are given: the run does not say what is usual of its training cases; a "
         "training with this version does");
   if (!judges())
-    return progress.log("quality: no flags are given: the run was trained on " +
-                        cases_text(static_cast<std::size_t>(ranges_->cases)) + ", and fewer than " +
-                        std::to_string(kFewestOthers) + " do not tell what is usual");
+    return progress.log("quality: no flags are given: the run was trained on " + counted(ranges_->cases, "case") +
+                        ", and fewer than " + std::to_string(kFewestOthers) + " do not tell what is usual");
   std::vector<std::string> rare;
   for (std::size_t c = 1; c < ranges_->classes.size(); ++c)
     if (!ranges_->classes[c].enough()) rare.push_back(shown_name(class_names_.at(c)));
@@ -140,8 +137,8 @@ void CaseFlags::add_to(PredictReport& report) {
   const std::size_t judged = cases.size();
   report.found["quality"] = std::move(cases);
   if (judged > 0)
-    report.text += "quality: " + std::to_string(flagged) + " of " + cases_text(judged) + " have flags (see " +
-                   (output_.folder / kQualityFile).string() + ")\n";
+    report.text += "quality: " + std::to_string(flagged) + " of " + counted(static_cast<std::int64_t>(judged), "case") +
+                   " have flags (see " + (output_.folder / kQualityFile).string() + ")\n";
   if (output_.refers)
     report.text += refer.empty() ? "refer: nothing to look at\n" : "refer: a person should look at\n" + refer;
 }
