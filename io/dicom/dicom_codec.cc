@@ -111,6 +111,27 @@ int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char
   return bits;
 }
 
+/// Throws unless the fragments are an RLE frame each, whose header says where its segments begin, one for each byte of
+/// a pixel (DICOM PS3.5, A.4.2 and G.5): DCMTK reads a header of 64 bytes wherever a fragment begins.
+void require_rle_headers(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments) {
+  constexpr std::size_t kHeader = 64;
+  const auto number = [](const std::vector<char>& bytes, std::size_t index) {
+    std::uint32_t value = 0;  // the lowest byte first
+    for (std::size_t i = 4; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[4 * index + i]);
+    return std::size_t{value};
+  };
+  const auto segments = static_cast<std::size_t>(p.bits / 8);
+  const auto is_whole = [&](const std::vector<char>& frame) {
+    if (frame.size() < kHeader || number(frame, 0) != segments || number(frame, 1) < kHeader) return false;
+    for (std::size_t i = 1; i < segments; ++i)
+      if (number(frame, i + 1) < number(frame, i)) return false;
+    return number(frame, segments) < frame.size();
+  };
+  if (static_cast<std::int64_t>(fragments.size()) != p.frames ||
+      !std::all_of(fragments.begin(), fragments.end(), is_whole))
+    throw damaged(p, "has RLE pixels whose header is damaged");
+}
+
 /// Returns the fragments as DCMTK takes them, in a data set of their own with `bits` allocated.
 std::unique_ptr<DcmDataset> dataset_of(const CompressedPixels& p, const std::vector<std::vector<char>>& fragments,
                                        int bits) {
@@ -173,6 +194,7 @@ std::vector<char> decode_by_dcmtk(const CompressedPixels& p, const std::vector<s
   static_cast<void>(kRegistered);
   const int sample_bits = coding == Coding::kRle ? p.bits : jpeg_bits(p, fragments) > 8 ? 16 : 8;
   if (sample_bits > p.bits || sample_bits % 8 != 0) throw undecodable(p);
+  if (coding == Coding::kRle) require_rle_headers(p, fragments);
   const auto bytes = static_cast<std::size_t>(sample_bits / 8);
   const std::size_t frame = static_cast<std::size_t>(p.rows * p.columns) * bytes;
   if (frame > kMostFrameBytes) throw undecodable(p);
@@ -248,6 +270,8 @@ std::vector<char> decode_dicom_pixels(const CompressedPixels& pixels, const std:
     throw damaged(pixels, "has " + std::to_string(fragments.size()) + " compressed images for " +
                               std::to_string(pixels.frames) + " frames");
   require_sound_bits(pixels);
+  if (std::any_of(fragments.begin(), fragments.end(), [](const auto& fragment) { return fragment.empty(); }))
+    throw damaged(pixels, "has a compressed image without a byte");
   // A header may promise any size; what compresses is at most a thousand times smaller than its pixels.
   std::size_t compressed = 0;
   for (const auto& fragment : fragments) compressed += fragment.size();

@@ -1,10 +1,12 @@
 // Readers of several files at once: the series of a folder of DICOM files with the labels that refer to them, and the
-// channels of NRRD and MetaImage files.
+// channels of NRRD and MetaImage files; and the compressed pixels of DICOM files without the files.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "io/datasets/case_label.h"
 #include "io/datasets/study_tree.h"
+#include "io/dicom/dicom_codec.h"
 #include "io/dicom/structures.h"
 #include "io/dicom_out/filled_uids.h"
 #include "io/dicom_out/measurement_report.h"
@@ -14,6 +16,7 @@
 #include "io/files/channel_address.h"
 #include "io/volume/volume.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/io/dicom/compressed_images.h"
 #include "tests/io/study_files.h"
 #include "tests/scratch_folder.h"
 
@@ -152,11 +155,51 @@ Seeds text_channel_seeds() {
           "NDims = 3\nDimSize = 2 1 2\nElementNumberOfChannels = 2\n" + meta + voxels};
 }
 
+constexpr std::array<const char*, 9> kSyntaxes = {"5",    "4.50", "4.51", "4.57", "4.70",
+                                                  "4.80", "4.81", "4.90", "4.91"};  // behind 1.2.840.10008.1.2.
+constexpr std::size_t kPixelHeader = 8;
+
+/// Decodes compressed pixels. The input begins with a byte each for the transfer syntax, the columns, the rows, the
+/// frames, the bytes of a pixel, the stored bits, the highest bit and the fragments; with those after it as large as
+/// each other. The highest bit of the fifth byte says that pixels are signed.
+void compressed_pixels(std::string_view bytes) {
+  if (bytes.size() <= kPixelHeader) return;
+  const auto number = [&](std::size_t at) { return static_cast<unsigned char>(bytes[at]); };
+  const CompressedPixels description{
+      .path = "slice.dcm",
+      .syntax = std::string("1.2.840.10008.1.2.") + kSyntaxes[number(0) % kSyntaxes.size()],
+      .columns = 1 + number(1),
+      .rows = 1 + number(2),
+      .frames = 1 + number(3) % 4,
+      .bits = 8 * (number(4) % 8),
+      .bits_stored = number(5),
+      .high_bit = number(6),
+      .is_signed = number(4) >= 128};
+  const std::string_view rest = bytes.substr(kPixelHeader);
+  const std::size_t count = 1 + number(7) % 8, part = ceil_div(rest.size(), count);
+  std::vector<std::vector<char>> fragments;
+  for (std::size_t at = 0; at < rest.size(); at += part) {
+    const std::string_view one = rest.substr(at, part);
+    fragments.emplace_back(one.begin(), one.end());
+  }
+  const std::vector<char> pixels = decode_dicom_pixels(description, fragments);
+  ensure(std::ssize(pixels) == description.columns * description.rows * description.frames * description.bits / 8,
+         "all pixels are decoded");
+}
+
+/// Returns RLE pixels of 3 x 1, JPEG ones of 16 x 16 and JPEG 2000 ones of 7 x 5.
+Seeds compressed_pixel_seeds() {
+  return {std::string("\0\2\0\0\2\x10\x0f\0", 8) + rle_frame({std::string("\xff\1\0", 3), "\xfe\x2c\5"}),
+          std::string("\1\x0f\x0f\0\1\10\7\0", 8) + std::string(kJpeg),
+          std::string("\7\6\4\0\2\x0c\x0b\0", 8) + std::string(kJpeg2000)};
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> study_targets() {
   return {{"studies", study_seeds, studies},
           {"objects", study_seeds, objects},
+          {"compressed_pixels", compressed_pixel_seeds, compressed_pixels},
           {"text_channels", text_channel_seeds, text_channels}};
 }
 

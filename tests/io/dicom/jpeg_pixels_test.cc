@@ -2,32 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "io/dicom/dicom_codec.h"
 #include "tests/expect_error.h"
+#include "tests/io/dicom/compressed_images.h"
 
 namespace voxshard {
 namespace {
 
-constexpr int kJpegSide = 16;
-
-/// A grey image as baseline JPEG of optimised tables with a JFIF header, made with cjpeg of libjpeg-turbo: 8 (x + y).
-constexpr std::string_view kJpeg(
-    "\xff\xd8\xff\xe0\x00\x10\x4a\x46\x49\x46\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xdb\x00\x43"
-    "\x00\x10\x0b\x0c\x0e\x0c\x0a\x10\x0e\x0d\x0e\x12\x11\x10\x13\x18\x28\x1a\x18\x16\x16\x18\x31\x23"
-    "\x25\x1d\x28\x3a\x33\x3d\x3c\x39\x33\x38\x37\x40\x48\x5c\x4e\x40\x44\x57\x45\x37\x38\x50\x6d\x51"
-    "\x57\x5f\x62\x67\x68\x67\x3e\x4d\x71\x79\x70\x64\x78\x5c\x65\x67\x63\xff\xc0\x00\x0b\x08\x00\x10"
-    "\x00\x10\x01\x01\x11\x00\xff\xc4\x00\x15\x00\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
-    "\x00\x00\x00\x06\x00\xff\xc4\x00\x17\x10\x01\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
-    "\x00\x00\x04\x00\x21\x31\xff\xda\x00\x08\x01\x01\x00\x00\x3f\x00\x36\x21\xe5\x44\x02\x1e\x54\x84"
-    "\x3c\xa8\x80\x43\xca\x9f\xff\xd9",
-    176);
-
 std::vector<char> decoded(const std::vector<std::string>& fragments, int bits = 8, int bits_stored = 8,
-                          int high_bit = 7) {
+                          int high_bit = 7, bool is_signed = false) {
   std::vector<std::vector<char>> all;
   for (const std::string& bytes : fragments) all.emplace_back(bytes.begin(), bytes.end());
   return decode_dicom_pixels({.path = "slice.dcm",
@@ -37,7 +25,8 @@ std::vector<char> decoded(const std::vector<std::string>& fragments, int bits = 
                               .frames = static_cast<std::int64_t>(fragments.size()),
                               .bits = bits,
                               .bits_stored = bits_stored,
-                              .high_bit = high_bit},
+                              .high_bit = high_bit,
+                              .is_signed = is_signed},
                              all);
 }
 
@@ -60,7 +49,7 @@ TEST(JpegPixels, WhatIsDamagedBeforeTheFirstScanIsAnErrorOfItsFile) {
   const std::string start = "\xff\xda";
   for (const std::string& bytes :
        {std::string(jpeg).insert(2, std::string("\xff\xd3\0\x43\0", 5)), jpeg.substr(0, jpeg.find(start) + 6),
-        jpeg.substr(0, jpeg.find(start)), std::string("\xff\xd8"), std::string()}) {
+        jpeg.substr(0, jpeg.find(start)), std::string("\xff\xd8")}) {
     expect_error(ErrorKind::kInput, "slice.dcm", [&] { decoded({bytes}); });
     expect_error(ErrorKind::kInput, "header is damaged", [&] { decoded({bytes}); });
   }
@@ -71,6 +60,23 @@ TEST(JpegPixels, WhatIsDamagedBeforeTheFirstScanIsAnErrorOfItsFile) {
   for (const int bits : {0, 1, 17, 0x90})
     expect_error(ErrorKind::kInput, "JPEG pixels of " + std::to_string(bits) + " bits",
                  [&] { decoded({with(jpeg, "\xff\xc0", 4, static_cast<char>(bits))}); });
+}
+
+TEST(JpegPixels, SamplesInFewerBitsThanAPixelKeepTheirSign) {
+  const std::string jpeg(kJpeg);
+  const std::vector<char> samples = decoded({jpeg}), pixels = decoded({jpeg}, 16, 8, 7),
+                          with_sign = decoded({jpeg}, 16, 8, 7, true);
+  ASSERT_EQ(pixels.size(), 2 * samples.size());
+  ASSERT_EQ(with_sign.size(), 2 * samples.size());
+  ASSERT_LT(samples.back(), 0) << "240 without a sign";
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    std::uint16_t pixel = 0;
+    std::int16_t number = 0;
+    std::memcpy(&pixel, pixels.data() + 2 * i, 2), std::memcpy(&number, with_sign.data() + 2 * i, 2);
+    EXPECT_EQ(pixel, static_cast<unsigned char>(samples[i]));
+    EXPECT_EQ(number, static_cast<signed char>(samples[i]));
+  }
+  expect_error(ErrorKind::kInput, "cannot be decoded", [&] { decoded({with(jpeg, "\xff\xc0", 4, 12)}); });
 }
 
 TEST(JpegPixels, BitsThatNoImageHasAreAnErrorOfTheFile) {

@@ -1,0 +1,97 @@
+// Compressed pixels of DICOM files in RLE and JPEG 2000, and samples in fewer bits than a pixel has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/dicom/dicom_codec.h"
+#include "tests/expect_error.h"
+#include "tests/io/dicom/compressed_images.h"
+
+namespace voxshard {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// The pixels of a description, of which each is a `Value`.
+template <class Value>
+std::vector<Value> pixels_of(const CompressedPixels& description, const std::vector<std::string>& fragments) {
+  std::vector<std::vector<char>> all;
+  for (const std::string& bytes : fragments) all.emplace_back(bytes.begin(), bytes.end());
+  const std::vector<char> bytes = decode_dicom_pixels(description, all);
+  std::vector<Value> values(bytes.size() / sizeof(Value));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Value));
+  return values;
+}
+
+const CompressedPixels kRle{.path = "slice.dcm", .syntax = "1.2.840.10008.1.2.5", .columns = 3, .rows = 1};
+
+TEST(RlePixels, SegmentsAreTheBytesOfAPixelTheHighestFirst) {
+  CompressedPixels shape = kRle;
+  shape.is_signed = true;
+  EXPECT_THAT(pixels_of<std::int16_t>(shape, {rle_frame({std::string("\xff\x01\x00", 3), "\xfe\x2c\x05"})}),
+              ElementsAre(-2, 300, 5));
+}
+
+TEST(RlePixels, FramesOfAnOddNumberOfBytesFollowEachOtherWithoutAGap) {
+  CompressedPixels shape = kRle;
+  shape.bits = shape.bits_stored = 8, shape.high_bit = 7, shape.frames = 2;
+  EXPECT_THAT(pixels_of<std::uint8_t>(shape, {rle_frame({"\x01\x02\x03"}), rle_frame({"\x04\x05\x06"})}),
+              ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST(RlePixels, WhatIsCutIsAnErrorOfItsFile) {
+  const std::string whole = rle_frame({std::string("\xff\x01\x00", 3), "\xfe\x2c\x05"});
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{10}, std::size_t{64}, whole.size() - 4})
+    expect_error(ErrorKind::kInput, "slice.dcm", [&] { pixels_of<std::int16_t>(kRle, {whole.substr(0, bytes)}); });
+}
+
+TEST(CompressedPixels, AnUnknownTransferSyntaxIsNamed) {
+  CompressedPixels shape = kRle;
+  shape.syntax = "1.2.840.10008.1.2.4.100";
+  expect_error(ErrorKind::kInput, "not read, 1.2.840.10008.1.2.4.100", [&] { pixels_of<std::int16_t>(shape, {"x"}); });
+}
+
+const CompressedPixels kOfJpeg2000{.path = "slice.dcm",
+                                   .syntax = "1.2.840.10008.1.2.4.90",
+                                   .columns = 7,
+                                   .rows = 5,
+                                   .bits_stored = 12,
+                                   .high_bit = 11};
+
+TEST(Jpeg2000Pixels, LosslessPixelsAreDecodedToTheBit) {
+  const std::string stream(kJpeg2000);
+  std::vector<std::uint16_t> expected;
+  for (int y = 0; y < 5; ++y)
+    for (int x = 0; x < 7; ++x) expected.push_back(static_cast<std::uint16_t>(100 * x + 37 * x * y + y));
+  EXPECT_EQ(pixels_of<std::uint16_t>(kOfJpeg2000, {stream}), expected);
+  EXPECT_EQ(pixels_of<std::uint16_t>(kOfJpeg2000, {stream.substr(0, 80), stream.substr(80)}), expected)
+      << "one frame in two fragments";
+  CompressedPixels two = kOfJpeg2000;
+  two.frames = 2;
+  EXPECT_EQ(pixels_of<std::uint16_t>(two, {stream, stream}).size(), 2 * expected.size());
+  expect_error(ErrorKind::kInput, "several parts", [&] { pixels_of<std::uint16_t>(two, {stream, stream, stream}); });
+}
+
+TEST(Jpeg2000Pixels, AnImageThatIsNotTheOneOfTheHeaderIsAnErrorOfItsFile) {
+  const auto refused = [](const char* why, auto change, std::string stream = std::string(kJpeg2000)) {
+    CompressedPixels shape = kOfJpeg2000;
+    change(shape);
+    expect_error(ErrorKind::kInput, why, [&] { pixels_of<std::uint16_t>(shape, {stream}); });
+  };
+  refused("7 x 5 pixels, not of 5 x 7", [](CompressedPixels& p) { std::swap(p.columns, p.rows); });
+  refused("its JPEG 2000 pixels are unsigned", [](CompressedPixels& p) { p.is_signed = true; });
+  refused("of 12 bits for 8", [](CompressedPixels& p) { p.bits = p.bits_stored = 8; });
+  const auto nothing = [](CompressedPixels&) {};
+  refused("cannot be decoded", nothing, std::string(kJpeg2000.substr(0, 60)));
+  refused("cannot be decoded", nothing, std::string(kJpeg2000.substr(0, 130)));
+  refused("cannot be decoded", nothing, "no codestream");
+  refused("without a byte", nothing, "");
+}
+
+}  // namespace
+}  // namespace voxshard
