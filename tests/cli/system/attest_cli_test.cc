@@ -84,11 +84,17 @@ TEST_F(AttestCli, LeavesNothingInTmpdir) {
   }
 }
 
-/// Waits for the first child that a process starts; 0: it ended without one.
+/// Waits for the first child that a process starts, and until it runs the words of its own; 0: it ended without one.
 pid_t child_started_by(pid_t parent) {
-  const std::string tasks = "/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children";
-  for (std::string line; fs::exists("/proc/" + std::to_string(parent) + "/exe");)
-    if (std::getline(std::ifstream(tasks), line) && !line.empty()) return std::stoi(line);
+  const auto of = [](pid_t process, const std::string& file) {
+    std::string line;
+    std::getline(std::ifstream("/proc/" + std::to_string(process) + "/" + file), line);
+    return line;
+  };
+  while (fs::exists("/proc/" + std::to_string(parent) + "/exe")) {
+    const std::string child = of(parent, "task/" + std::to_string(parent) + "/children");
+    if (!child.empty() && of(std::stoi(child), "cmdline") != of(parent, "cmdline")) return std::stoi(child);
+  }
   return 0;
 }
 
