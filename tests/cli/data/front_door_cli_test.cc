@@ -214,7 +214,7 @@ TEST_F(FrontDoorCli, AMissingPredictionIsExplainedOnce) {
   const std::size_t first = all.find(reason);
   ASSERT_NE(first, std::string::npos);
   EXPECT_EQ(all.find(reason, first + 1), std::string::npos);
-  EXPECT_THAT(r.out, HasSubstr(" cases scored, 1 not: phantom_000 (E_MISSING)\n"));
+  EXPECT_THAT(r.out, HasSubstr(" case scored, 1 not: phantom_000 (E_MISSING)\n"));
 }
 
 }  // namespace
