@@ -1,5 +1,4 @@
 // voxshard attest: shows that a model still computes what it computed when its golden case was made.
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "apps/setting_args.h"
 #include "apps/terminal/exit_code.h"
 #include "apps/terminal/stop_signals.h"
+#include "io/files/standard_streams.h"
 #include "pipelines/commands/run_attest.h"
 
 namespace voxshard {
@@ -32,10 +32,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Becomes this program with other words in a child of the process `parent`; its standard output is discarded. Calls
-/// nothing that takes a lock, which another thread of the parent may have held.
+/// Becomes this program with other words in a child of the process `parent`. Calls nothing that takes a lock, which
+/// another thread of the parent may have held.
+///   output   becomes its standard output
 ///   signals  the mask of signals to run with; all are blocked here, so that no handler of the parent runs
-[[noreturn]] void become(char* const* words, char* const* variables, pid_t parent, const sigset_t& signals) {
+[[noreturn]] void become(char* const* words, char* const* variables, pid_t parent, const Descriptor& output,
+                         const sigset_t& signals) {
   for (const StopSignal& signal : kStopSignals) {
     struct sigaction now {};
     if (::sigaction(signal.number, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
@@ -43,15 +45,14 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   }
   // The folder of the answers goes with the parent, also with one that was killed: nobody could use them any more.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (::getppid() != parent || nowhere < 0 || ::dup2(nowhere, STDOUT_FILENO) < 0) _exit(kNotStarted);
+  if (::getppid() != parent || ::dup2(output.number(), STDOUT_FILENO) < 0) _exit(kNotStarted);
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
   ::execve("/proc/self/exe", words, variables);
   _exit(kNotStarted);
 }
 
-/// Runs this program with other words, limited to an instruction set; it ends with the calling thread. Returns its exit
-/// code. Errors: kInternal when it cannot be started or was killed.
+/// Runs this program with other words, limited to an instruction set; its standard output is discarded, and it ends
+/// with the calling thread. Returns its exit code. Errors: kInternal when it cannot be started or was killed.
 int run_limited(std::vector<std::string> words, InstructionSet set) {
   words.insert(words.begin(), "voxshard");
   std::vector<std::string> variables = {std::string(kSetVariable) + instruction_set_name(set)};
@@ -61,11 +62,12 @@ int run_limited(std::vector<std::string> words, InstructionSet set) {
   const auto not_started = [](const std::string& reason) {
     return Error(ErrorKind::kInternal, "[attest] voxshard cannot be started once more: " + reason);
   };
+  const Descriptor nowhere = open_nowhere();
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t parent = ::getpid(), child = ::fork();
-  if (child == 0) become(arguments.data(), environment.data(), parent, before);
+  if (child == 0) become(arguments.data(), environment.data(), parent, nowhere, before);
   const int reason = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (child < 0) throw not_started(std::strerror(reason));
@@ -74,7 +76,7 @@ int run_limited(std::vector<std::string> words, InstructionSet set) {
   if (!WIFEXITED(status))
     throw Error(ErrorKind::kInternal, std::string("[attest] the prediction with ") + instruction_set_name(set) +
                                           " was killed by signal " + std::to_string(WTERMSIG(status)));
-  if (WEXITSTATUS(status) == kNotStarted) throw not_started("/proc/self/exe or /dev/null cannot be opened");
+  if (WEXITSTATUS(status) == kNotStarted) throw not_started("/proc/self/exe cannot be opened");
   return WEXITSTATUS(status);
 }
 

@@ -21,12 +21,17 @@ bool open_standard_streams() {
   return true;
 }
 
+Descriptor open_nowhere() {
+  Descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (nowhere.number() < 0)
+    throw Error(ErrorKind::kOutput, "[output] cannot open /dev/null; check the system's devices");
+  return nowhere;
+}
+
 int mute_standard_streams() {
   const int errors = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (nowhere < 0) throw Error(ErrorKind::kOutput, "[output] cannot open /dev/null; check the system's devices");
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
-  ::close(nowhere);
+  const Descriptor nowhere = open_nowhere();
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere.number(), stream);
   return errors;
 }
 

@@ -37,7 +37,7 @@ Elements elements_under(const std::string& page, const std::string& heading) {
 }
 
 TEST(DicomElements, AreFoundInSourcesAndOnPages) {
-  EXPECT_EQ(elements_in("v.text(DCM_Modality); DcmTagKey(0x0009, 0x100d); gdcm::Tag(0x7fe0, 0x0010)"),
+  EXPECT_EQ(elements_in("v.text(DCM_Modality); DcmTagKey(0x0009, 0x100d); DcmTag(0x7fe0, 0x0010)"),
             (Elements{"Modality", "(0009,100d)", "(7fe0,0010)"}));
   EXPECT_EQ(elements_under("# a\n`Other`\n\n## Elements\n`Rows` and `(0009,100d)`, `predict`\n\n## next\n`Columns`\n",
                            "Elements"),
