@@ -87,5 +87,27 @@ TEST_F(NightsCli, AWatchedInboxIsWorkedThroughUntilTheServiceStops) {
   EXPECT_FALSE(file("b").empty());
 }
 
+TEST(Nights, ANightWithLessFreeMemoryKeepsWhatTheOneBeforePredicted) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "under AddressSanitizer address space cannot be limited";
+#endif
+  Folder folder("nights_memory");  // a run whose cores take 450 MiB, far more than its image
+  for (const std::string& words :
+       {"demo " + (folder / "data") + " --cases 1 --test 1 --size medium",
+        "prepare " + (folder / "data") + " -o " + (folder / "work") + " --spacing keep",
+        "train " + (folder / "work") + " -o " + (folder / "wide") +
+            " --base-filters 16 --depth 3 --norm instance --crop 16x16x16 --steps 1 --fold all"})
+    ASSERT_EQ(run_voxshard(words + " --quiet").exit_code, 0) << words;
+  const std::string words =
+      "predict " + (folder / "wide") + " " + (folder / "data/imagesTs") + " --threads 2 --json -o " + (folder / "out");
+  const CommandResult first = run_voxshard(words);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.err, Not(HasSubstr("cores take turns")));
+  const CommandResult second = run_voxshard(words, "", "ulimit -d 300000 &&");
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(second.err, HasSubstr("cores take turns in memory")) << "they are divided otherwise than before";
+  EXPECT_EQ(second.json().at("kept"), 1);
+}
+
 }  // namespace
 }  // namespace voxshard
