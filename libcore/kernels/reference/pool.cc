@@ -36,20 +36,22 @@ void for_each_input(const Dims& o, const Window& window, const Shape& global, Bo
 /// Calls body(tap, o) for the outputs in `outputs` that read input `i`; outputs in ascending order per axis.
 template <class Body>
 void for_each_output(const Dims& i, const Window& window, const Box& outputs, Body body) {
+  if (i[0] < outputs.begin[0] || i[0] >= outputs.end(0)) return;
   Dims o = i;
+  // Sets `o` along a spatial axis to the output that reads `i` through tap k; false when there is none. Taps without
+  // one are left axis by axis: a mean over the image has one output and as many taps as voxels.
+  const auto reads = [&](int axis, std::int64_t k) {
+    const std::int64_t scaled = i[axis + 1] + window.pad_lo[axis] - k * window.dilation[axis];
+    o[axis + 1] = floor_div(scaled, window.stride[axis]);
+    return o[axis + 1] * window.stride[axis] == scaled && o[axis + 1] >= outputs.begin[axis + 1] &&
+           o[axis + 1] < outputs.end(axis + 1);
+  };
   for (std::int64_t kd = window.kernel[0] - 1; kd >= 0; --kd)
-    for (std::int64_t kh = window.kernel[1] - 1; kh >= 0; --kh)
-      for (std::int64_t kw = window.kernel[2] - 1; kw >= 0; --kw) {
-        const std::int64_t k[3] = {kd, kh, kw};
-        bool inside = i[0] >= outputs.begin[0] && i[0] < outputs.end(0);
-        for (int a = 0; a < 3; ++a) {
-          const std::int64_t scaled = i[a + 1] + window.pad_lo[a] - k[a] * window.dilation[a];
-          o[a + 1] = floor_div(scaled, window.stride[a]);
-          inside = inside && o[a + 1] * window.stride[a] == scaled && o[a + 1] >= outputs.begin[a + 1] &&
-                   o[a + 1] < outputs.end(a + 1);
-        }
-        if (inside) body((kd * window.kernel[1] + kh) * window.kernel[2] + kw, static_cast<const Dims&>(o));
-      }
+    if (reads(0, kd))
+      for (std::int64_t kh = window.kernel[1] - 1; kh >= 0; --kh)
+        if (reads(1, kh))
+          for (std::int64_t kw = window.kernel[2] - 1; kw >= 0; --kw)
+            if (reads(2, kw)) body((kd * window.kernel[1] + kh) * window.kernel[2] + kw, static_cast<const Dims&>(o));
 }
 
 /// The maximum of each channel and the first tap that holds it; 0 and tap 0 for a window wholly in the padding.
@@ -74,9 +76,17 @@ void reduce_max(const TensorView& x, const Box& box, const Window& window, const
   });
 }
 
+/// The number of inputs of output `o` that lie inside the global tensor: the product of those along each axis.
 double clipped_volume(const Dims& o, const Window& window, const Shape& global) {
-  double volume = 0;
-  for_each_input(o, window, global, [&](std::int64_t, const Dims&) { volume += 1; });
+  double volume = 1;
+  for (int a = 0; a < 3; ++a) {
+    std::int64_t inside = 0;
+    for (std::int64_t k = 0; k < window.kernel[a]; ++k) {
+      const std::int64_t at = o[a + 1] * window.stride[a] - window.pad_lo[a] + k * window.dilation[a];
+      inside += at >= 0 && at < global[a + 1];
+    }
+    volume *= static_cast<double>(inside);
+  }
   return volume;
 }
 
