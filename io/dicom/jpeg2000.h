@@ -22,9 +22,10 @@ struct Jpeg2000Image {
   std::vector<std::int32_t> samples;  // of the first component, row by row
 };
 
-/// Returns the image of a codestream or of a JP2 file; none where it is damaged or cut. `check` is called with the
-/// header before memory for samples is allocated, and throws where the image is not the expected one.
-std::optional<Jpeg2000Image> decode_jpeg2000(std::string_view stream,
+/// Returns the image of a codestream or of a JP2 file; none where it is damaged or cut, has a palette or thousands of
+/// tiles. `check` is called with the header before memory is allocated for it, and throws where the image is not the
+/// expected one.
+std::optional<Jpeg2000Image> decode_jpeg2000(std::string_view file,
                                              const std::function<void(const Jpeg2000Image&)>& check);
 
 }  // namespace voxshard

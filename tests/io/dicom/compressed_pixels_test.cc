@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/dicom/dicom_codec.h"
+#include "io/dicom/jpeg2000.h"
 #include "tests/expect_error.h"
 #include "tests/io/dicom/compressed_images.h"
 
@@ -91,6 +92,56 @@ TEST(Jpeg2000Pixels, AnImageThatIsNotTheOneOfTheHeaderIsAnErrorOfItsFile) {
   refused("cannot be decoded", nothing, std::string(kJpeg2000.substr(0, 130)));
   refused("cannot be decoded", nothing, "no codestream");
   refused("without a byte", nothing, "");
+}
+
+TEST(Jpeg2000Pixels, TheSizeIsCheckedBeforeTheHeaderIsRead) {
+  const std::string cut(kJpeg2000.substr(0, 60));  // behind the marker segment with the size
+  CompressedPixels other = kOfJpeg2000;
+  other.columns = 8;
+  expect_error(ErrorKind::kInput, "7 x 5 pixels, not of 8 x 5", [&] { pixels_of<std::uint16_t>(other, {cut}); });
+  std::string many(kJpeg2000);  // 255 x 255 pixels in as many tiles, of which OpenJPEG reads the header
+  many[11] = many[15] = '\xff', many[27] = many[31] = 1;
+  int checks = 0;
+  EXPECT_FALSE(decode_jpeg2000(many, [&](const Jpeg2000Image&) { ++checks; }));
+  EXPECT_EQ(checks, 0);
+  for (const std::size_t at : {11, 15, 27, 31, 43, 44}) {  // no columns, rows, tiles, or steps between samples
+    std::string none(kJpeg2000);
+    none[at] = 0;
+    EXPECT_FALSE(decode_jpeg2000(none, [&](const Jpeg2000Image&) { ++checks; })) << at;
+  }
+  EXPECT_EQ(checks, 0);
+}
+
+/// A box of a JP2 file.
+std::string jp2_box(const std::string& type, const std::string& content) {
+  const std::size_t length = 8 + content.size();
+  return std::string{0, 0, static_cast<char>(length >> 8), static_cast<char>(length & 0xff)} + type + content;
+}
+
+/// A JP2 file of kJpeg2000.
+///   further  boxes of its header
+std::string jp2_file(const std::string& further) {
+  const std::string size("\0\0\0\5\0\0\0\7\0\1\x0b\7\0\0", 14), grey("\1\0\0\0\0\0\x11", 7);
+  return jp2_box("jP  ", "\r\n\x87\n") + jp2_box("ftyp", std::string("jp2 \0\0\0\0jp2 ", 12)) +
+         jp2_box("jp2h", jp2_box("ihdr", size) + jp2_box("colr", grey) + further) +
+         jp2_box("jp2c", std::string(kJpeg2000));
+}
+
+TEST(Jpeg2000Pixels, OfAJp2FileTheCodestreamIsRead) {
+  const std::vector<std::uint16_t> expected = pixels_of<std::uint16_t>(kOfJpeg2000, {std::string(kJpeg2000)});
+  const std::string file = jp2_file("");
+  EXPECT_EQ(pixels_of<std::uint16_t>(kOfJpeg2000, {file}), expected);
+  EXPECT_EQ(pixels_of<std::uint16_t>(kOfJpeg2000, {file + '\0'}), expected) << "of even length";
+  for (const std::size_t bytes : {std::size_t{13}, std::size_t{40}, file.size() - 60})
+    expect_error(ErrorKind::kInput, "cannot be decoded",
+                 [&] { pixels_of<std::uint16_t>(kOfJpeg2000, {file.substr(0, bytes)}); });
+}
+
+TEST(Jpeg2000Pixels, ThoseOfAPaletteAreNoGreyValues) {
+  const std::string entries("\0\2\1\x0b\0\1\0\2", 8), of_first("\0\0\1\0", 4);  // two, of one column of 12 bits
+  expect_error(ErrorKind::kInput, "cannot be decoded", [&] {
+    pixels_of<std::uint16_t>(kOfJpeg2000, {jp2_file(jp2_box("pclr", entries) + jp2_box("cmap", of_first))});
+  });
 }
 
 }  // namespace
