@@ -46,6 +46,7 @@ void require_sound_bits(const CompressedPixels& pixels) {
 /// What the frame header of a JPEG stream says.
 struct JpegFrame {
   int bits = 0;  // per sample
+  int rows = 0, columns = 0;
   int components = 0;
 };
 
@@ -71,7 +72,11 @@ std::optional<JpegFrame> jpeg_frame(std::string_view stream) {
     if (marker == kSos) return frame;
     const bool is_frame =
         marker == kSof55 || (marker >= 0xc0 && marker <= 0xcf && marker != kDht && marker != kJpg && marker != kDac);
-    if (is_frame && length >= kFrameLength) frame = JpegFrame{.bits = byte(at + 4), .components = byte(at + 9)};
+    if (is_frame && length >= kFrameLength)
+      frame = JpegFrame{.bits = byte(at + 4),
+                        .rows = 256 * byte(at + 5) + byte(at + 6),
+                        .columns = 256 * byte(at + 7) + byte(at + 8),
+                        .components = byte(at + 9)};
     at += 2 + length;
   }
   return std::nullopt;
@@ -92,8 +97,9 @@ Coding coding_of(std::string_view syntax) {
 }
 
 /// Returns the bits per sample of JPEG or JPEG-LS pixels. Errors: kInput for streams that are damaged before their
-/// first scan, have more than the one component of grey values, or samples of other than 2 to 16 bits (ITU-T T.81,
-/// table B.2), or of another number than the first.
+/// first scan, have more than the one component of grey values or another size than the header says, which DCMTK does
+/// not compare for JPEG, or samples of other than 2 to 16 bits (ITU-T T.81, table B.2), or of another number than the
+/// first.
 int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments) {
   int bits = 0;
   for (const std::vector<char>& fragment : fragments) {
@@ -103,6 +109,10 @@ int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char
     if (!frame) throw damaged(pixels, "has JPEG pixels whose header is damaged");
     if (frame->components != 1)
       throw damaged(pixels, "has JPEG pixels of " + std::to_string(frame->components) + " components, not of 1");
+    if (frame->columns != pixels.columns || frame->rows != pixels.rows)
+      throw damaged(pixels, "has a JPEG image of " + std::to_string(frame->columns) + " x " +
+                                std::to_string(frame->rows) + " pixels, not of " + std::to_string(pixels.columns) +
+                                " x " + std::to_string(pixels.rows));
     if (frame->bits < 2 || frame->bits > 16)
       throw damaged(pixels, "has JPEG pixels of " + std::to_string(frame->bits) + " bits, not of 2 to 16");
     if (bits != 0 && frame->bits != bits) throw damaged(pixels, "has JPEG pixels of several numbers of bits");

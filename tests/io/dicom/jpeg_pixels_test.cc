@@ -62,6 +62,13 @@ TEST(JpegPixels, WhatIsDamagedBeforeTheFirstScanIsAnErrorOfItsFile) {
                  [&] { decoded({with(jpeg, "\xff\xc0", 4, static_cast<char>(bits))}); });
 }
 
+TEST(JpegPixels, AnImageOfAnotherSizeThanTheHeaderSaysIsAnErrorOfItsFile) {
+  const std::string jpeg(kJpeg);
+  expect_error(ErrorKind::kInput, "16 x 8 pixels, not of 16 x 16", [&] { decoded({with(jpeg, "\xff\xc0", 6, 8)}); });
+  expect_error(ErrorKind::kInput, "8 x 16 pixels, not of 16 x 16", [&] { decoded({with(jpeg, "\xff\xc0", 8, 8)}); });
+  expect_error(ErrorKind::kInput, "slice.dcm", [&] { decoded({jpeg, with(jpeg, "\xff\xc0", 6, 8)}); });
+}
+
 TEST(JpegPixels, SamplesInFewerBitsThanAPixelKeepTheirSign) {
   const std::string jpeg(kJpeg);
   const std::vector<char> samples = decoded({jpeg}), pixels = decoded({jpeg}, 16, 8, 7),
