@@ -134,15 +134,14 @@ void read_dicom_slices(const DicomSeries& series,
   std::vector<double> values;
   for (std::size_t f = 0; f < series.files.size(); ++f) {
     if (slices_of[f].empty()) continue;  // a slice that is there twice
-    const fs::path& path = series.files[f].path;
-    const std::vector<char> pixels =
-        read_stored_pixels(path, {.columns = series.grid.size[0],
-                                  .rows = series.grid.size[1],
-                                  .frames = static_cast<std::int64_t>(series.files[f].frames),
-                                  .bits = series.common.bits,
-                                  .is_signed = series.common.is_signed});
+    const DicomFile& file = series.files[f];
+    const std::vector<char> pixels = read_stored_pixels(file.path, {.columns = series.grid.size[0],
+                                                                    .rows = series.grid.size[1],
+                                                                    .frames = static_cast<std::int64_t>(file.frames),
+                                                                    .bits = file.bits,
+                                                                    .is_signed = file.is_signed});
     values.resize(plane);  // only when the file was found to hold so many
-    visit(path, pixels, series.common.bits, series.common.is_signed, [&](const auto* stored) {
+    visit(file.path, pixels, file.bits, file.is_signed, [&](const auto* stored) {
       for (const std::size_t z : slices_of[f]) {
         const DicomSlice& slice = series.slices[z];
         const auto* from = stored + slice.frame * plane;

@@ -196,7 +196,7 @@ DicomSeries series_of(const Group& group, const std::vector<DicomHeader>& header
     const auto [at, is_new] = file_of.try_emplace(header, series.files.size());
     if (is_new) {
       const DicomHeader& h = headers[header];
-      series.files.push_back({h.file, h.frames.size(), h.file_bytes});
+      series.files.push_back({h.file, h.frames.size(), h.file_bytes, h.bits, h.is_signed});
     }
     const DicomFrame& from = headers[header].frames[frame];
     const bool in_hu = is_in_hounsfield_units(headers[header], from);

@@ -22,6 +22,8 @@ struct DicomFile {
   std::filesystem::path path;
   std::size_t frames = 1;  // those of other series included
   std::int64_t bytes = 0;
+  int bits = 0;            // of its stored values, as DicomHeader: files of one series may differ
+  bool is_signed = false;  // likewise
 };
 
 /// The place of a slice in its file, and along the series.

@@ -52,6 +52,18 @@ TEST(DicomVolume, RescalingBelongsToEachSlice) {
   EXPECT_THAT(values(read_image(dir.path())), ElementsAre(-98, -96, -94, -108, 3.5, 4, 4.5, 1));
 }
 
+TEST(DicomVolume, SignAndBitsBelongToEachFile) {
+  ScratchFolder dir;
+  const auto add = [&](int i, DicomSpec spec, const std::vector<std::int16_t>& stored) {
+    spec.instance = "1.2." + std::to_string(i), spec.position = {{0, 0, 2.0 * i}}, spec.intercept = "0";
+    write_bytes(dir.path() / std::to_string(i), dicom_bytes(spec, stored));
+  };
+  add(0, {.is_signed = 1}, {-1, 2, 3, 4});
+  add(1, {.is_signed = 0}, {-1, 2, 3, 4});
+  add(2, {.bits = 8, .is_signed = 0}, {0x0201, 0x0403});
+  EXPECT_THAT(values(read_image(dir.path())), ElementsAre(-1, 2, 3, 4, 65535, 2, 3, 4, 1, 2, 3, 4));
+}
+
 TEST(DicomVolume, SeveralSeriesInAFolderAreListedByTheirAddresses) {
   ScratchFolder dir;
   write_series(dir.path() / "Planted^Name" / "a", 2);
