@@ -1,4 +1,4 @@
-// Compressed pixels of DICOM files in RLE and JPEG 2000, and samples in fewer bits than a pixel has.
+// Compressed pixels of DICOM files in RLE, JPEG-LS and JPEG 2000, and samples in fewer bits than a pixel has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,6 +55,22 @@ TEST(CompressedPixels, AnUnknownTransferSyntaxIsNamed) {
   CompressedPixels shape = kRle;
   shape.syntax = "1.2.840.10008.1.2.4.100";
   expect_error(ErrorKind::kInput, "not read, 1.2.840.10008.1.2.4.100", [&] { pixels_of<std::int16_t>(shape, {"x"}); });
+}
+
+TEST(JpegLsPixels, PixelsOf16And12BitsKeepTheirSign) {
+  CompressedPixels shape{
+      .path = "slice.dcm", .syntax = "1.2.840.10008.1.2.4.80", .columns = 3, .rows = 2, .is_signed = true};
+  const std::string stream(kJpegLs16);
+  EXPECT_THAT(pixels_of<std::int16_t>(shape, {stream}), ElementsAre(-32768, -2, -1, 0, 300, 32767));
+  EXPECT_THAT(pixels_of<std::int16_t>(shape, {stream.substr(0, 40), stream.substr(40)}),
+              ElementsAre(-32768, -2, -1, 0, 300, 32767))
+      << "one frame in two fragments";
+  expect_error(ErrorKind::kInput, "slice.dcm", [&] { pixels_of<std::int16_t>(shape, {stream.substr(0, 60)}); });
+  shape.bits_stored = 12, shape.high_bit = 11;
+  EXPECT_THAT(pixels_of<std::int16_t>(shape, {std::string(kJpegLs12)}), ElementsAre(-2048, -2, -1, 0, 300, 2047));
+  std::swap(shape.columns, shape.rows);
+  expect_error(ErrorKind::kInput, "3 x 2 pixels, not of 2 x 3",
+               [&] { pixels_of<std::int16_t>(shape, {std::string(kJpegLs12)}); });
 }
 
 const CompressedPixels kOfJpeg2000{.path = "slice.dcm",
