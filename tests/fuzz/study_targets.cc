@@ -187,10 +187,11 @@ void compressed_pixels(std::string_view bytes) {
          "all pixels are decoded");
 }
 
-/// Returns RLE pixels of 3 x 1, JPEG ones of 16 x 16 and JPEG 2000 ones of 7 x 5.
+/// Returns RLE pixels of 3 x 1, JPEG ones of 16 x 16, JPEG-LS ones of 3 x 2 and JPEG 2000 ones of 7 x 5.
 Seeds compressed_pixel_seeds() {
   return {std::string("\0\2\0\0\2\x10\x0f\0", 8) + rle_frame({std::string("\xff\1\0", 3), "\xfe\x2c\5"}),
           std::string("\1\x0f\x0f\0\1\10\7\0", 8) + std::string(kJpeg),
+          std::string("\5\2\1\0\x82\x10\x0f\0", 8) + std::string(kJpegLs16),
           std::string("\7\6\4\0\2\x0c\x0b\0", 8) + std::string(kJpeg2000)};
 }
 
