@@ -166,9 +166,10 @@ VolumeInfo read_series_info(const fs::path& path, IrregularSlices irregular) {
   info.voxel_bytes = voxels_of(geometry_of(series.grid)) * (h.bits / 8) * h.samples;
   // One file is decoded at a time, in its own type and a slice of it in double; what is resampled is held as f32 first.
   std::int64_t pixel_bytes = 0;  // of all frames of a file, at one pixel of each
-  for (const DicomFile& file : series.files)
-    pixel_bytes = std::max(pixel_bytes, static_cast<std::int64_t>(file.frames) * (file.bits / 8)),
+  for (const DicomFile& file : series.files) {
+    pixel_bytes = std::max(pixel_bytes, static_cast<std::int64_t>(file.frames) * (file.bits / 8));
     info.file_bytes += file.bytes;
+  }
   info.extra_bytes =
       h.rows * h.columns * (2 * pixel_bytes + 8) + (volume.upright ? 4 * voxels_of(geometry_of(series.grid)) : 0);
   info.compressed = h.compressed;
