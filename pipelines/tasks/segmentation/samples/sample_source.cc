@@ -24,12 +24,23 @@ enum Draw : std::uint64_t {
   kFlipW,
   kScale,
   kCase,
+  kSide,
   kDraws = 16
 };
 
 /// Returns a stream of random numbers of a channel: the first has the plain name.
 std::uint64_t stream_of(const std::string& name, std::size_t channel) {
   return rng_stream(channel == 0 ? name : name + "/" + std::to_string(channel));
+}
+
+/// Adds a class of the data to those of its class of the model.
+void add_drawn_class(int label, const JoinedClasses& joined, std::vector<std::vector<int>>& classes) {
+  const auto own = std::ranges::find_if(
+      classes, [&](const std::vector<int>& sides) { return joined.of(sides.front()) == joined.of(label); });
+  if (own != classes.end())
+    own->push_back(label);
+  else
+    classes.push_back({label});
 }
 
 float air_of_channel(const PreparePlan& plan) {
@@ -94,13 +105,13 @@ void SampleSource::find_classes() {
       const Tensor& voxels = v.foreground.by_class[c];
       if (voxels.empty() || voxels.shape()[0] == 0 || !is_annotated(v.annotated, label)) continue;
       if (options_.merge && !is_known(v, options_.joined.of(label))) continue;  // its voxels are ignored
-      v.present.push_back(label);
+      add_drawn_class(label, options_.joined, v.present);
       cases_of_[c].push_back(item);
     }
   }
   present_.clear();
   for (std::size_t c = 1; c < cases_of_.size(); ++c)
-    if (!cases_of_[c].empty()) present_.push_back(static_cast<int>(c));
+    if (!cases_of_[c].empty()) add_drawn_class(static_cast<int>(c), options_.joined, present_);
 }
 
 Dims SampleSource::sample_size(std::size_t item) const {
@@ -131,9 +142,11 @@ Sample SampleSource::sample(std::int64_t index, std::size_t turn) const {
   const bool only_classes = !volumes_[turn].complete() && !options_.merge;  // the background is ignored
   const bool on_class = crops && rng_uniform(key, base + kForeground) < options_.foreground;
   const bool of_set = on_class && options_.crops == CropsOn::kSet && !present_.empty();
-  const std::vector<int>& classes = of_set ? present_ : volumes_[turn].present;
-  if (crops && !classes.empty() && (on_class || only_classes))
-    s.drawn_on = classes[static_cast<std::size_t>(below(kClass, std::ssize(classes)))];
+  const std::vector<std::vector<int>>& classes = of_set ? present_ : volumes_[turn].present;
+  if (crops && !classes.empty() && (on_class || only_classes)) {
+    const std::vector<int>& sides = classes[static_cast<std::size_t>(below(kClass, std::ssize(classes)))];
+    s.drawn_on = sides[static_cast<std::size_t>(below(kSide, std::ssize(sides)))];
+  }
   if (of_set) {
     const std::vector<std::size_t>& having = cases_of_[static_cast<std::size_t>(s.drawn_on)];
     s.item = having[static_cast<std::size_t>(below(kCase, std::ssize(having)))];

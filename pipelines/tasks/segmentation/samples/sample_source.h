@@ -20,7 +20,8 @@
 namespace voxshard {
 
 /// Whose class a crop on a class is drawn on. kCase: one that the case of the sample has, cases in turn; kSet: one that
-/// any case has, then a case that has it, so that a class of few cases is seen as often as one of all.
+/// any case has, then a case that has it, so that a class of few cases is seen as often as one of all. A joined class
+/// is one class here, and then either of its sides.
 enum class CropsOn { kCase, kSet };
 inline constexpr const char* kCropsOnNames[] = {"case", "set"};
 
@@ -97,7 +98,8 @@ class SampleSource {
     MappedVolume label;
     ForegroundVoxels foreground;
     std::optional<std::vector<int>> annotated;  // none: every class was
-    std::vector<int> present = {};              // the classes with voxels to draw crops on
+    // the classes with voxels to draw crops on: for each class of the model those of the data, two where it is joined
+    std::vector<std::vector<int>> present = {};
     Shape shape() const { return label.shape(); }
     bool complete() const { return !annotated.has_value(); }
   };
@@ -120,7 +122,7 @@ class SampleSource {
 
   SamplingOptions options_;
   std::vector<Volumes> volumes_;
-  std::vector<int> present_;                        // the classes that any case has
+  std::vector<std::vector<int>> present_;           // the same of all cases together
   std::vector<std::vector<std::size_t>> cases_of_;  // by class: the cases that have it
   std::vector<float> air_;                          // by channel
   std::vector<ValueRange> ranges_;                  // by channel

@@ -219,6 +219,23 @@ TEST(SidedTraining, ScoresOfARunAreOfTheClassesThatItLearned) {
   EXPECT_THAT(json.dump(), HasSubstr("left and right are one class where the run was trained so"));
 }
 
+TEST(SidedTraining, CropsSeeTheJoinedClassAsOftenAsAnotherAndBothOfItsSides) {
+  SidedScene scene("sided_crops");
+  const JoinedClasses joined(4, {{.left = kLeftKidney, .right = kRightKidney}});
+  constexpr std::int64_t kSamples = 1200;
+  for (const CropsOn rule : {CropsOn::kCase, CropsOn::kSet}) {
+    const SampleSource source(read_prepared(scene.work()), {0, 1, 2, 3},
+                              {.crop = {4, 4, 4}, .foreground = 1, .crops = rule, .joined = joined});
+    const std::vector<std::int64_t> drawn = source.drawn_on(kSamples);
+    const auto share = [&](int organ) {
+      return static_cast<double>(drawn.at(static_cast<std::size_t>(organ))) / kSamples;
+    };
+    EXPECT_NEAR(share(kSpine), 0.5, 0.07);  // five standard deviations
+    EXPECT_NEAR(share(kLeftKidney), 0.25, 0.07);
+    EXPECT_NEAR(share(kRightKidney), 0.25, 0.07);
+  }
+}
+
 TEST(SidedTraining, ASideThatWasAnnotatedAloneTeachesNothingWrong) {
   SidedScene scene("sided_annotated", {.cases = 4, .one_side = {"case_1"}});
   const PreparedDataset dataset = read_prepared(scene.work());
