@@ -81,15 +81,15 @@ Choice fit_into_time(OpenSettings& open, const RecordFormat& records, RunFolder&
   TrainingRun::Measured measured =
       TrainingRun(o, records, folder, std::move(task), context).measure(kMeasuredShare * o.time_s);
   task = std::move(measured.task);
-  const double left_s = o.time_s - begun.seconds();
+  const MeasuredTimes times{.time_s = o.time_s - begun.seconds(),
+                            .step_s = measured.step_s,
+                            .validation_s = measured.validation_s,
+                            .validate_every = o.validate_every};
+  if (const std::string overrun = overrun_text(times); !overrun.empty()) context.progress().warn(overrun);
   const Choice choice =
       broadcast_choices(context.transport(), [&] {
-        const std::int64_t steps = steps_in_time({.time_s = left_s,
-                                                  .step_s = measured.step_s,
-                                                  .validation_s = measured.validation_s,
-                                                  .validate_every = o.validate_every});
         return std::vector<Choice>{{.option = "steps",
-                                    .value = std::to_string(steps),
+                                    .value = std::to_string(steps_in_time(times)),
                                     .reason = "a step takes " + milliseconds_text(measured.step_s) +
                                               " here, a validation about " + milliseconds_text(measured.validation_s) +
                                               ", and {time} is " + duration_text(o.time_s)}};

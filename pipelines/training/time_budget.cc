@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "libcore/base/error.h"
+#include "libcore/base/text.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 
 namespace voxshard {
@@ -27,6 +28,16 @@ std::int64_t steps_in_time(const MeasuredTimes& t) {
   const double validations = t.validate_every > 0 ? t.validation_s / static_cast<double>(t.validate_every) : 0;
   const double steps = std::floor((kUsedShare * t.time_s - t.validation_s) / (t.step_s + validations));
   return static_cast<std::int64_t>(std::clamp(steps, 1.0, kMostSteps));
+}
+
+std::string overrun_text(const MeasuredTimes& t) {
+  const double least_s = t.step_s + t.validation_s;
+  if (least_s <= t.time_s) return "";
+  return "{time} is too short: one step" +
+         std::string(t.validation_s > 0 ? " and the validation at the end take" : " takes") + " about " +
+         fixed_text(least_s, 1) + " s, and " + fixed_text(std::max(t.time_s, 0.0), 1) +
+         " s are left of it; the run does one step and learns next to nothing. Give more time" +
+         (t.validation_s > 0 ? ", or validate nothing with {fold} all" : "");
 }
 
 }  // namespace voxshard

@@ -25,5 +25,7 @@ struct MeasuredTimes {
 };
 /// Returns the steps that fit, at least 1; a part of the time is left for what varies.
 std::int64_t steps_in_time(const MeasuredTimes& times);
+/// Returns a warning where not even one step and the last validation fit; empty where they do.
+std::string overrun_text(const MeasuredTimes& times);
 
 }  // namespace voxshard

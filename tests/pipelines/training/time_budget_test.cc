@@ -1,7 +1,7 @@
 // The steps that fit into a time.
 #include "pipelines/training/time_budget.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "tests/expect_error.h"
 
@@ -30,6 +30,17 @@ TEST(TimeBudget, StepsAndValidationsFit) {
         EXPECT_GT(taken(steps + (every > 0 ? every : 1)), 0.96 * 600 - validation_s);
       }
   EXPECT_EQ(steps_in_time({.time_s = 1, .step_s = 100}), 1);
+}
+
+TEST(TimeBudget, ATimeForLessThanAStepAndAValidationIsSaidToBeTooShort) {
+  const std::string text = overrun_text({.time_s = 30, .step_s = 2, .validation_s = 40.3});
+  EXPECT_THAT(text,
+              testing::HasSubstr("one step and the validation at the end take about 42.3 s, and 30.0 s are left"));
+  EXPECT_THAT(text, testing::HasSubstr("{fold} all"));
+  EXPECT_THAT(overrun_text({.time_s = -1, .step_s = 2}),
+              testing::AllOf(testing::HasSubstr("one step takes about 2.0 s, and 0.0 s are left"),
+                             testing::Not(testing::HasSubstr("{fold}"))));
+  EXPECT_EQ(overrun_text({.time_s = 42, .step_s = 2, .validation_s = 40}), "");
 }
 
 }  // namespace
