@@ -59,7 +59,7 @@ std::optional<Chosen> volume_rate(const RecipeFacts& f) {
   if (is_adam(f) && f.steps < kStepsOfHighRate)
     return Chosen{0.01, "adam, in only " + steps_text(f.steps) + ", behind a warm-up and clipping"};
   if (is_adam(f)) return Chosen{0.004, "adam, behind a warm-up and clipping, with time for the rare classes"};
-  return Chosen{0.01, "of sgd with momentum, as nnU-Net has it"};
+  return Chosen{0.01, "of sgd, the rate of nnU-Net, which goes with its {momentum} 0.99 and {nesterov}"};
 }
 
 /// Returns the learning rate: the reference's 0.08 at 64 images a step, scaled linearly (Goyal et al. 2017).

@@ -111,6 +111,7 @@ TEST(Recipe, TheRateIsThatOfTheOptimizer) {
   EXPECT_EQ(value_of(volumes(300), "learning-rate"), "0.004");
   of_volumes.optimizer = OptimizerKind::kSgd;
   EXPECT_EQ(value_of(of_volumes, "learning-rate"), "0.01");
+  EXPECT_THAT(of(of_volumes, "learning-rate").reason, HasSubstr("{momentum} 0.99")) << "which is not chosen";
 }
 
 TEST(Recipe, RunningStatisticsForgetWithinATenthOfTheRun) {
