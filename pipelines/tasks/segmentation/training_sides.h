@@ -2,7 +2,7 @@
 // without harm then.
 //
 //   TrainingSides sides(dataset.plan);
-//   sides.settle(Sides::kAuto, [&](std::size_t item) { return case_sides(...); }, cases);
+//   sides.settle(Sides::kAuto, cases, [&](std::size_t item) { return case_sides(...); });
 //   sides.rule().joined().classes()                          // of the model
 #pragma once
 

@@ -5,7 +5,7 @@
 // changes its own box only. Contrast and gamma therefore turn about the mean of the normalisation, 0.
 //
 //   const PlaceChange place = draw_place({.space = true}, seed, number, volume.geometry());
-//   const SpatialMap map = place_map(place, sample_size, sample_begin, mirrored, volume.geometry());
+//   const SpatialMap map = place_map(place, {.begin = begin, .size = size, .mirrored = mirrored}, volume.geometry());
 //   const ValueChange values = draw_values({.intensity = true}, seed, number, channel, volume.geometry());
 //   Tensor mixed = mixed_values(volume, map, values, box, air);   // then changed_value() of each
 #pragma once
