@@ -70,10 +70,16 @@ std::string_view codestream_of(std::string_view file) {
   return {};
 }
 
-/// Returns what the marker segment SIZ says, with which a codestream begins (ISO/IEC 15444-1, A.5.1), without samples.
-/// None for one that is damaged or has more tiles than an image of 4096 x 4096 in tiles of 64 x 64: OpenJPEG takes some
-/// kilobytes for each while it reads the header.
-std::optional<Jpeg2000Image> size_segment(std::string_view stream) {
+/// What a codestream says at its begin.
+struct SizeSegment {
+  Jpeg2000Image image;  // without samples
+  std::size_t tiles = 0;
+};
+
+/// Returns what the marker segment SIZ says, with which a codestream begins (ISO/IEC 15444-1, A.5.1). None for one that
+/// is damaged or has more tiles than an image of 4096 x 4096 in tiles of 64 x 64: OpenJPEG takes some kilobytes for
+/// each while it reads the header.
+std::optional<SizeSegment> size_segment(std::string_view stream) {
   constexpr std::string_view kSocAndSiz("\xff\x4f\xff\x51", 4);
   constexpr std::size_t kEnd = 8, kBegin = 16, kTile = 24, kTileBegin = 32, kComponents = 40, kPrecision = 42,
                         kStep = 43, kWithOneComponent = 45;  // offsets of the numbers
@@ -92,12 +98,32 @@ std::optional<Jpeg2000Image> size_segment(std::string_view stream) {
   }
   if (tiles > kMostTiles) return std::nullopt;
   const std::uint64_t precision = number_at(stream, kPrecision, 1);
-  return Jpeg2000Image{.columns = extent[0],
-                       .rows = extent[1],
-                       .components = static_cast<std::int64_t>(number_at(stream, kComponents, 2)),
-                       .bits = static_cast<int>(precision & 0x7f) + 1,
-                       .is_signed = precision >= 0x80,
-                       .samples = {}};
+  const Jpeg2000Image image{.columns = extent[0],
+                            .rows = extent[1],
+                            .components = static_cast<std::int64_t>(number_at(stream, kComponents, 2)),
+                            .bits = static_cast<int>(precision & 0x7f) + 1,
+                            .is_signed = precision >= 0x80,
+                            .samples = {}};
+  return SizeSegment{.image = image, .tiles = tiles};
+}
+
+/// True for a codestream whose tile-parts follow one another to its end and are of fewer tiles than there are: OpenJPEG
+/// decodes it, and the pixels of the tiles that are missing are 0 (ISO/IEC 15444-1, A.4.2).
+bool lacks_tiles(std::string_view stream, std::size_t tiles) {
+  constexpr std::string_view kStartOfTile("\xff\x90", 2), kEndOfCodestream("\xff\xd9", 2);
+  constexpr std::size_t kTileIndex = 4, kTileBytes = 6, kLeastBytes = 14;
+  std::vector<bool> found(tiles);
+  stream.remove_prefix(2);  // its first marker has no segment
+  while (stream.size() >= kLeastBytes && !stream.starts_with(kStartOfTile))
+    stream.remove_prefix(std::min(stream.size(), 2 + number_at(stream, 2, 2)));
+  while (stream.size() >= kLeastBytes && stream.starts_with(kStartOfTile)) {
+    const std::uint64_t tile = number_at(stream, kTileIndex, 2), bytes = number_at(stream, kTileBytes, 4);
+    if (tile < tiles) found[tile] = true;
+    if (bytes == 0) return std::ranges::count(found, false) > 0;     // it reaches to the end
+    if (bytes < kLeastBytes || bytes > stream.size()) return false;  // damaged, which OpenJPEG notices
+    stream.remove_prefix(bytes);
+  }
+  return stream.starts_with(kEndOfCodestream) && std::ranges::count(found, false) > 0;
 }
 
 }  // namespace
@@ -105,9 +131,11 @@ std::optional<Jpeg2000Image> size_segment(std::string_view stream) {
 std::optional<Jpeg2000Image> decode_jpeg2000(std::string_view file,
                                              const std::function<void(const Jpeg2000Image&)>& check) {
   const std::string_view stream = codestream_of(file);
-  std::optional<Jpeg2000Image> result = size_segment(stream);
-  if (!result) return std::nullopt;
-  check(*result);
+  std::optional<SizeSegment> size = size_segment(stream);
+  if (!size) return std::nullopt;
+  Jpeg2000Image& result = size->image;
+  check(result);
+  if (lacks_tiles(stream, size->tiles)) return std::nullopt;
   MemoryStream memory{stream};
   const std::unique_ptr<opj_stream_t, Destroy<opj_stream_destroy>> source(
       opj_stream_create(std::size_t{1} << 16, OPJ_TRUE));
@@ -128,9 +156,9 @@ std::optional<Jpeg2000Image> decode_jpeg2000(std::string_view file,
       opj_end_decompress(codec.get(), source.get()) != OPJ_TRUE || image->numcomps < 1)
     return std::nullopt;
   const opj_image_comp_t& grey = image->comps[0];
-  if (grey.data == nullptr || grey.w != result->columns || grey.h != result->rows) return std::nullopt;
-  result->samples.assign(grey.data, grey.data + result->columns * result->rows);
-  return result;
+  if (grey.data == nullptr || grey.w != result.columns || grey.h != result.rows) return std::nullopt;
+  result.samples.assign(grey.data, grey.data + result.columns * result.rows);
+  return std::move(result);
 }
 
 }  // namespace voxshard

@@ -128,6 +128,17 @@ TEST(Jpeg2000Pixels, TheSizeIsCheckedBeforeTheHeaderIsRead) {
   EXPECT_EQ(checks, 0);
 }
 
+TEST(Jpeg2000Pixels, ATileThatIsMissingIsNoticed) {
+  const std::string whole(kTiledJpeg2000);
+  EXPECT_EQ(pixels_of<std::uint16_t>(kOfJpeg2000, {whole}),
+            pixels_of<std::uint16_t>(kOfJpeg2000, {std::string(kJpeg2000)}));
+  EXPECT_EQ(pixels_of<std::uint16_t>(kOfJpeg2000, {whole + '\0'}).size(), 35u) << "of even length";
+  std::string cut = whole.substr(0, kSecondTile) + "\xff\xd9";
+  expect_error(ErrorKind::kInput, "cannot be decoded", [&] { pixels_of<std::uint16_t>(kOfJpeg2000, {cut}); });
+  cut.replace(kSecondTile - 0x25 + 6, 4, 4, '\0');  // its length is not said: it reaches to the end
+  expect_error(ErrorKind::kInput, "cannot be decoded", [&] { pixels_of<std::uint16_t>(kOfJpeg2000, {cut}); });
+}
+
 /// A box of a JP2 file.
 std::string jp2_box(const std::string& type, const std::string& content) {
   const std::size_t length = 8 + content.size();
