@@ -80,6 +80,13 @@ ProcessPlan CasePredictor::plan_of_turn(const Case& item, const PredictionTurn& 
   return alone;
 }
 
+ProcessPlan CasePredictor::rehearsed_plan(const Case& item, bool kept) const {
+  ProcessPlan plan = b_.planned().held;
+  const std::exception_ptr refused = thrown_by([&] { plan = plan_that_fits(item); });
+  if (refused && !kept) std::rethrow_exception(refused);
+  return plan;
+}
+
 ProcessPlan CasePredictor::plan_that_fits(const Case& item, bool says, WarmCores* warm) const {
   ProcessPlan plan;
   // Where no case fits, nothing was planned that the process holds.

@@ -92,7 +92,7 @@ class VolumePrediction : public Prediction {
           return b_.fail(i, info.problem_code, without_paths(info.problem, item)), std::nullopt;
       const bool kept =
           folder_.made_with(made_with_) && folder_.holds(item.id, outputs_.data_hash(item, turn, file_hashes(item)));
-      const std::int64_t bytes = predictor_.plan_that_fits(item).total();
+      const std::int64_t bytes = predictor_.rehearsed_plan(item, kept).total();
       return PlannedInput{item.id, turn.extents, bytes, kept, std::nullopt, outputs_.foretell(item, kept)};
     });
   }
@@ -117,15 +117,16 @@ class VolumePrediction : public Prediction {
     const Stopwatch watch;
     const std::size_t i = turn.inputs.front();
     const Case& item = cases_[i];
-    const std::string& id = item.id;
-    if (!seen_.insert(id).second) return b_.fail(i, "E_DUPLICATE", doubled_text(item));
-    const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
-    const ProcessPlan plan = predictor_.plan_of_turn(item, turn);
+    if (!seen_.insert(item.id).second) return b_.fail(i, "E_DUPLICATE", doubled_text(item));
+    const fs::path file = named_file(o_.output, item.id, o_.formats.rows.front().endings.back());
+    ProcessPlan plan;
+    const std::exception_ptr refused = thrown_by([&] { plan = predictor_.plan_of_turn(item, turn); });
     const std::vector<std::string> hashes = file_hashes(item);
     const std::string data = outputs_.data_hash(item, turn, hashes);
     const ObjectKeys keys = object_keys(run_hash_, hashes);
-    if (folder_.holds(id, data))
+    if (folder_.holds(item.id, data))  // also where it would not fit into the memory of today
       return b_.release_cores(), outputs_.keep(item), outputs_.send(item, keys), done(i, file, 0, true);
+    if (refused) std::rethrow_exception(refused);
     b_.takes(plan);
     PredictedVolume found = predictor_.predicted(
         {.item = item, .number = i, .hashes = hashes, .next = reading_.read_ahead ? next_unread() : nullptr});

@@ -253,6 +253,30 @@ TEST(RunPredict, OnlyAPredictionOfTheSameImageOnTheSameGridIsKept) {
                [&] { run_predict(o, scene.progress); });
 }
 
+TEST(RunPredict, WhatWouldNotFitTodayIsKeptWhereAnEarlierCallPredictedIt) {
+  PredictScene scene("predict_less_memory");
+  write_volume(scene.path("in/wide.nii"), Scene::make_image(0, {200, 200, 140}), DiskType::kF32);
+  PredictOptions o = scene.predict();
+  const PredictReport first = run_predict(o, scene.progress);
+  ASSERT_EQ(first.cases.size(), 4u);
+  const RunResources less{.core_budget_bytes = first.bytes_per_core - 1};  // than the largest takes
+  o.output = scene.path("new");
+  const PredictReport anew = run_predict(o, {scene.progress, less});
+  ASSERT_EQ(anew.failures.size(), 1u);
+  EXPECT_EQ(anew.failures[0].id, "wide");
+
+  o.output = scene.path("out");
+  const std::string written = Scene::bytes_of(scene.path("out/wide.nii.gz"));
+  const PredictReport second = run_predict(o, {scene.progress, less});
+  EXPECT_EQ(second.kept, 4);
+  EXPECT_TRUE(second.failures.empty());
+  EXPECT_TRUE(Scene::bytes_of(scene.path("out/wide.nii.gz")) == written);
+  o.dry_run = true;
+  const PredictReport rehearsed = run_predict(o, {scene.progress, less});
+  EXPECT_EQ(rehearsed.kept, 4);
+  EXPECT_TRUE(rehearsed.failures.empty());
+}
+
 TEST(RunPredict, ThePredictionOfAnImageThatWasReplacedDoesNotStay) {
   PredictScene scene("predict_replaced");
   run_predict(scene.predict(), scene.progress);
