@@ -75,6 +75,7 @@ class PredictionLoop {
 
   void run() {
     plan();
+    require_one_fits();
     if (b_.options.dry_run) return rehearse();
     if (!b_.options.task.of<AuditRequest>().file.empty()) trail_.emplace(b_.options, b_.run, b_.progress);
     task_.begin();
@@ -193,7 +194,6 @@ class PredictionLoop {
       if (const PlanBytes* turns = planned.widest_turns())
         r.scratch_bytes = std::max(r.scratch_bytes, turns->run.turns.file_bytes);
     }
-    require_one_fits();
     b_.takes(held);
   }
 
@@ -212,8 +212,8 @@ class PredictionLoop {
     }
   }
 
-  /// Waits for further inputs and plans their sizes; those of which none is within the budget are left out. False:
-  /// there are no more.
+  /// Waits for further inputs and plans their sizes; each that is over the budget is left out in its turn, and all are
+  /// when the system refuses the memory of planning. False: there are no more.
   bool take_more() {
     try {
       if (!task_.wait_for_more()) return false;

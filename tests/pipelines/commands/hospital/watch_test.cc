@@ -200,6 +200,25 @@ TEST(RunWatch, WhatNoBudgetHoldsIsAuditedBeforeItMovesAway) {
   EXPECT_THAT(line, HasSubstr("\"input\":\"" + file_sha256(scene.image(0)) + "\""));
 }
 
+TEST(RunWatch, WhereNoBudgetHoldsWhatArrivedEachIsLeftOutForItsOwnReason) {
+  struct StopAfterTwoRefusals : RecordingProgress {
+    int refused = 0;
+    void log(std::string_view line) override {
+      RecordingProgress::log(line);
+      refused += line.find("[quarantined]") != std::string_view::npos;
+      stop = stop || refused == 2;
+    }
+  };
+  WatchScene scene("watch_reasons");
+  scene.arrive(0, "a.nii.gz");
+  std::ofstream(scene.path("inbox/broken.nii.gz")) << "no volume";
+  StopAfterTwoRefusals progress;
+  EXPECT_THROW(run_predict(scene.watch(), {progress, {.core_budget_bytes = 1 << 20}}), Error);
+  const std::string list = Scene::bytes_of(scene.path("out/quarantine.csv"));
+  EXPECT_THAT(list, HasSubstr("a,E_BUDGET"));
+  EXPECT_THAT(list, HasSubstr("broken,E_READ")) << "more memory would not help it";
+}
+
 TEST(RunWatch, FoldersThatWouldMixAreRefused) {
   WatchScene scene("watch_refused");
   scene.progress.stop = true;  // what is not refused would wait for ever
