@@ -76,7 +76,7 @@ class DetectionInputs : public Prediction {
     } else {
       images_ = find_input_images(o_.input, detection.video.frames, detection.most_pixels, detection.formats);
     }
-    b_.report.failures = images_.failures;
+    b_.list(images_.failures);
   }
 
   PredictionWords words() const override { return {.inputs = "pictures", .one = "picture "}; }
@@ -262,6 +262,7 @@ class VideoObjects : public DetectionInputs {
   bool is_one_stream() const override { return true; }
 
   void predict(const PredictionTurn&) override {
+    const Stopwatch watch;
     require_image_fits(images_.list.front());
     const auto boxes_in = [&](const Tensor& rgb) {
       std::vector<ScoredBox> boxes;
@@ -280,6 +281,8 @@ class VideoObjects : public DetectionInputs {
     PredictReport& report = b_.report;
     report.found = {{"detections", video.detections}, {"video", to_json(video)}};
     report.interrupted = video.interrupted;
+    if (video.interrupted) report.not_reached = {o_.input.filename().string()};
+    if (!video.interrupted) report.cases.push_back({o_.input.filename().string(), o_.output, watch.seconds()});
     report.damaged = video.lost > 0;
     report.text = to_text(video, o_.output);
   }

@@ -88,6 +88,13 @@ TEST_F(VideoPredictCli, WritesEveryFormAndAnAnnotatedVideo) {
   EXPECT_EQ(drawn.at("width"), 5 * 96) << "small videos are enlarged";
 }
 
+TEST_F(VideoPredictCli, TheSummaryCountsTheVideo) {
+  const json report = predict(clip() + " -o " + file("counted.json") + " --range 22:23").json();
+  EXPECT_EQ(report.at("summary"),
+            (json{{"inputs", 1}, {"predicted", 1}, {"kept", 0}, {"left_out", 0}, {"not_reached", 0}}));
+  EXPECT_EQ(report.at("cases").at(0).at("id"), "clip.mkv");
+}
+
 TEST_F(VideoPredictCli, AFrameHasTheSameObjectsAsInADataSet) {
   ASSERT_EQ(predict(clip() + " -o " + file("a.json") + " --coco " + file("as_video.json") + " --range 22:23").exit_code,
             0);

@@ -106,6 +106,21 @@ TEST(PredictDetections, ImagesOfAFolderAreNumberedByName) {
   }
 }
 
+TEST(PredictDetections, APictureThatTheFileNamesButIsGoneIsSaidOnceAndListed) {
+  DetectorScene scene("detect_gone");
+  std::filesystem::remove(scene.image(3));
+  scene.progress.lines.clear();
+  const PredictReport report = run_predict(scene.predict(), scene.progress);
+  EXPECT_EQ(report.cases.size(), 6u);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].code, "E_MISSING");
+  std::vector<std::string> said;
+  for (const std::string& line : scene.progress.lines)
+    if (line.ends_with("[quarantined]")) said.push_back(line);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_THAT(said[0], testing::HasSubstr("p3.png"));
+}
+
 TEST(PredictDetections, OutputsNeverReplaceInputs) {
   DetectorScene scene("detect_inplace");
   PredictOptions o = scene.predict();
