@@ -13,10 +13,11 @@ namespace voxshard {
 
 namespace {
 
-/// Returns the code of a warning, "W_MASK", which begins it or follows a space; empty: it has none, or it is an error
-/// that costs an input, each of which is shown.
+/// Returns the code of a warning, "W_MASK", which begins it or follows a space; empty: it has none, or it costs an
+/// input or an output, each of which is shown.
 std::string_view code_of(std::string_view line) {
-  if (line.starts_with("E_") || line.find(" E_") != std::string_view::npos || line.ends_with("[quarantined]"))
+  if (line.starts_with("E_") || line.find(" E_") != std::string_view::npos || line.ends_with("[quarantined]") ||
+      line.find(" W_OUTPUT ") != std::string_view::npos)
     return {};
   std::size_t at = line.starts_with("W_") ? 0 : line.find(" W_");
   if (at == std::string_view::npos) return {};

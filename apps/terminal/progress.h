@@ -22,7 +22,8 @@ namespace voxshard {
 /// Warnings with a code, such as W_MASK, of which a terminal shows the first of each code and the number of the others.
 class WarningFold {
  public:
-  /// True when this warning is to be shown: it has no code, or one that was not shown yet.
+  /// True when this warning is to be shown: it has no code, or one that was not shown yet, or it costs an input or an
+  /// output.
   bool shows(std::string_view line);
   /// "W_MASK: 41 more warnings like it; {log} FILE keeps all of them", of each code that was shown once; they are
   /// forgotten.

@@ -40,6 +40,9 @@ TEST(WarningFold, TheFirstOfACodeIsShownAndTheOthersAreCounted) {
   EXPECT_FALSE(fold.shows("case c: W_MASK its values are whole numbers"));
   for (int i = 0; i < 2; ++i)
     EXPECT_TRUE(fold.shows("case d: E_UIDS, see W_UIDS [quarantined]")) << "an input was lost";
+  for (const std::string one : {"a", "b"})
+    EXPECT_TRUE(fold.shows("case " + one + ": W_OUTPUT sr is not written: no voxel has a class"))
+        << "an output is missing";
   EXPECT_THAT(fold.summary(), testing::ElementsAre("W_MASK: 2 more warnings like it; {log} FILE keeps all of them"));
   EXPECT_TRUE(fold.summary().empty()) << "they are said once";
 }
