@@ -222,7 +222,8 @@ Outcome logging_errors(std::optional<LogFile>& log, const std::function<Outcome(
 }
 
 /// Parses and runs. Returns the exit code. Errors: those of the command line, of the subcommand and of printing.
-int run_words(const std::vector<std::string>& words, Transport& transport) {
+///   wants_json  set where a config file asks for JSON, once it is read
+int run_words(const std::vector<std::string>& words, Transport& transport, bool& wants_json) {
   CLI::App root(
       "Trains on whole CT volumes and video cut over a set of emulated cores. No network, no telemetry; not a medical "
       "device.");
@@ -244,6 +245,7 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
     std::vector<std::string> all = with_config(words, root, table, said);
     std::reverse(all.begin(), all.end());  // CLI11 takes the last word first
     root.parse(all);
+    wants_json = wants_json || global.json;
     if (version) return print_version(global.json);
     if (sbom) return print_outcome({.json = spdx_document()}, {.json = true});
     const auto chosen = root.get_subcommands();
@@ -290,11 +292,11 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
 }
 
 int run(const std::vector<std::string>& words) {
-  const bool wants_json = std::find(words.begin(), words.end(), "--json") != words.end();
+  bool wants_json = std::find(words.begin(), words.end(), "--json") != words.end();
   std::unique_ptr<Transport> transport;  // its destructor waits for the other ranks, after all output
   try {
     transport = start_transport(std::getenv);
-    return as_rank(*transport, words, [&] { return run_words(words, *transport); });
+    return as_rank(*transport, words, [&] { return run_words(words, *transport, wants_json); });
   } catch (const Stopped&) {
     return report_stop(wants_json);
   } catch (const std::exception& e) {

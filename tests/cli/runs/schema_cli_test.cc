@@ -116,5 +116,14 @@ TEST_F(SchemaCli, ErrorsHaveOneToo) {
   EXPECT_THAT(r.err, HasSubstr("did you mean predict?"));
 }
 
+TEST_F(SchemaCli, AnErrorIsADocumentWhereTheConfigFileAsksForOne) {
+  Folder folder("json_by_config");
+  folder.write("c.toml", "json = true\n");
+  const CommandResult r =
+      run_voxshard("predict " + (folder / "gone") + " data -o pred --config " + (folder / "c.toml"));
+  EXPECT_NE(r.exit_code, 0);
+  EXPECT_EQ(r.json().at("error").at("exit_code"), r.exit_code);
+}
+
 }  // namespace
 }  // namespace voxshard
