@@ -80,8 +80,15 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
 }
 
 CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& help) {
-  return app.add_option_function<std::string>(
-      name, [&bytes](const std::string& text) { bytes = bytes_from_text(text); }, help);
+  const auto read = [&bytes, name](const std::string& text) {
+    try {
+      bytes = bytes_from_text(text);
+    } catch (Error& e) {
+      e.add_context(name);
+      throw;
+    }
+  };
+  return app.add_option_function<std::string>(name, read, help);
 }
 
 CLI::Option* add_irregular_option(CLI::App& app, IrregularSlices& irregular, const std::string& help) {

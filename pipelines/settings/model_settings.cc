@@ -80,7 +80,15 @@ Setting field_row(ModelSettings& s, const SharedField& field) {
 }  // namespace
 
 Setting memory_row(const std::string& name, std::int64_t& bytes, const std::string& help, const std::string& group) {
-  return {name, help, group, [&bytes](const std::string& text) { bytes = bytes_from_text(text); }};
+  const auto read = [&bytes, name](const std::string& text) {
+    try {
+      bytes = bytes_from_text(text);
+    } catch (Error& e) {
+      e.add_context("{" + name + "}");
+      throw;
+    }
+  };
+  return {name, help, group, read};
 }
 
 bool is_of_another_model(const ModelSettings& s, const std::string& name) {

@@ -124,6 +124,8 @@ TEST_F(TrainedCli, WrongNumbersExitWithFive) {
   expect_refusal(bench + "--size 8x8x8 --batch 0", 5, "config", "batch");
   expect_refusal(bench + "--size 8x8x8 --memory lots", 5, "config", "lots");
   expect_refusal(bench + "--size 8x8x8 --memory 0.2", 5, "config", "0.2");
+  expect_refusal(bench + "--size 8x8x8 --memory lots", 5, "config", "--memory: [config] the memory \"lots\"");
+  expect_refusal("predict run data -o pred --host-memory lots", 5, "config", "--host-memory: [config] the memory");
   expect_refusal("explain --stage dream --size 8x8x8" + std::string(kModel), 5, "config",
                  "expected config, graph, grad, program, memory, passes");
 }
