@@ -6,18 +6,22 @@
 //
 // cross_entropy    CE / count; with smoothing s and weights w of classes CE and count are sums of
 //                  (1 - s) w_label (-log p_label) + s / C sum_c w_c (-log p_c) and of w_label (PyTorch's definition)
-// adaptive_dice32  dice_c = 2 (I_c + e) / (P_c + Y_c + e), e = 1e-7; w_c = exp(-dice_c); 1 - sum(w_c dice_c) / (C
-// exp(-1))
-//                  (background included; w_c is differentiated too)
+// adaptive_dice32  1 - sum(w_c dice_c) / (C exp(-1)), dice_c = 2 (I_c + e) / (P_c + Y_c + e), e = 1e-7,
+//                  w_c = exp(-dice_c) (background included; w_c is differentiated too)
 // dice_ce          CE / count + 1 - mean over c >= 1 of (2 I_c + 1) / (P_c + Y_c + 1)
-// for each sample alone (is_per_sample: every sample is a group), with sums over all classes unless c is named:
+//
+// The others are computed for each sample alone (is_per_sample: every sample is a group), with sums over all classes
+// unless c is named:
+//
 // dice             1 - (2 I + e) / (P + Y + e)
 // generalized_dice 1 - (2 sum w_c I_c + e) / (sum w_c (P_c + Y_c) + e), w_c = 1 / (Y_c^2 + e)
 // hamming          1 - I / count: the expected fraction of wrong voxels; for p of 0 and 1 the Hamming distance, which
-// has no gradient jaccard          1 - (I + e) / (P + Y - I + e) tversky          C - sum (I_c + e) / (I_c + .3 (P_c -
-// I_c) + .7 (Y_c - I_c) + e) The loss is the mean over groups. Source: the coefficients of tensorflow/tpu,
-// models/official/unet3d/metrics.py, each subtracted from its value for a perfect prediction; dice_ce is voxshard's
-// own.
+//                  has no gradient
+// jaccard          1 - (I + e) / (P + Y - I + e)
+// tversky          C - sum (I_c + e) / (I_c + .3 (P_c - I_c) + .7 (Y_c - I_c) + e)
+//
+// The loss is the mean over groups. Source: the coefficients of tensorflow/tpu, models/official/unet3d/metrics.py, each
+// subtracted from its value for a perfect prediction; dice_ce is voxshard's own.
 //
 // Marginal losses (Shi et al. 2020, arXiv 2007.03868): with known (N, C), where known_nc is 0 when class c was not
 // annotated in sample n, q takes the place of p: q_0 = p_0 + the p_c that are not known, q_c = 0 for these, and a label

@@ -2,11 +2,12 @@
 // parse_program(whole_text(program), ops) == program.
 //
 //   (the graph, see graph/text.h)
-//   cut replicas=1 partition=1x2x1x1               and thinnest_slab=2 recompute=norms; then placed labels first_core
-//   value %0 cut 0:1 | 0:4 4:8 | 0:4 | 0:1         per axis the interval of each part; values without a line are
-//   replicated held %0 [0:1, -1:5, 0:4, 0:1] [...]            per core, where it is more than a core owns exchange %0
-//   0>1 [0:1, 3:4, 0:4, 0:1], 1>0 [...] compute %2 | [0:1, 0:4, 0:4, 0:2] | [...]      the blocks of each core;
-//   "compute %3 partial | ..." before its join fill_margin %0        join %3        pack %2        prologue 1
+//   cut replicas=1 partition=1x2x1x1          also thinnest_slab=2 recompute=norms; then "placed labels first_core"
+//   value %0 cut 0:1 | 0:4 4:8 | 0:4 | 0:1    per axis the interval of each part; without a line: replicated
+//   held %0 [0:1, -1:5, 0:4, 0:1] [...]       per core, where it is more than a core owns
+//   exchange %0 0>1 [0:1, 3:4, 0:4, 0:1], 1>0 [...]
+//   compute %2 | [0:1, 0:4, 0:4, 0:2] | [...] the blocks of each core; "compute %3 partial | ..." before its join
+//   fill_margin %0        join %3        pack %2        prologue 1
 #pragma once
 
 #include <string_view>
