@@ -1,17 +1,46 @@
 #include "pipelines/training/run_folder.h"
 
 #include "io/files/content_hash.h"
+#include "libcore/base/plain_text.h"
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"
+#include "pipelines/engine/validation.h"
 #include "pipelines/report_page/report_page.h"
 #include "pipelines/report_page/slices_section.h"
 #include "pipelines/report_page/validation_detail.h"
 #include "pipelines/training/held_out.h"
 #include "pipelines/training/run_identity.h"
-#include "pipelines/training/validation_rows.h"
 
 namespace voxshard {
 namespace {
+
+/// Returns the column names of validations.csv; the last is that of the metric.
+std::vector<std::string> validation_columns(const std::string& metric) {
+  return {"step", "weights", "case", "class", metric};
+}
+
+/// Returns the rows of one validation, from which the page of a run draws its curves and tables:
+///
+///   400,last,,,0.71              the score that chooses the best checkpoint
+///   400,last,,liver,0.93         a class over all cases
+///   400,last,liver_03,liver,0.9  a class in a case
+///
+///   weights  kLastWeights or kAveragedWeights
+std::vector<std::vector<CsvField>> validation_rows(std::int64_t step, const std::string& weights,
+                                                   const Validation& validation) {
+  std::vector<std::vector<CsvField>> rows;
+  const auto add = [&](const std::string& item, const std::string& of_class, double score) {
+    rows.push_back({step, weights, plain_text(item), plain_text(of_class), score});
+  };
+  const auto add_classes = [&](const std::string& item, const std::vector<double>& by_class) {
+    for (std::size_t c = 0; c < std::min(by_class.size(), validation.classes.size()); ++c)
+      add(item, validation.classes[c], by_class[c]);
+  };
+  add("", "", validation.score);
+  add_classes("", validation.by_class);
+  for (const ValidatedCase& one : validation.cases) add_classes(one.name, one.by_class);
+  return rows;
+}
 
 std::string hash_of(const Checkpoint& checkpoint) {
   ContentHash hash;

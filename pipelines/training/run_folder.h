@@ -47,7 +47,7 @@ class RunFolder {
   /// Opens results.csv for rows after those of the first steps, and the metrics likewise.
   void begin_rows(const std::vector<std::string>& columns, const MetricsBegin& begin);
   void row(const std::vector<CsvField>& fields);
-  /// Does the same for validations.csv (validation_rows.h).
+  /// Does the same for validations.csv.
   void begin_validations(const std::string& metric, std::int64_t steps_done);
   void validation(std::int64_t step, const std::string& weights, const Validation& validation);
   void add(const StepMetrics& metrics);
