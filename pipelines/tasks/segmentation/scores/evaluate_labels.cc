@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "io/datasets/class_names.h"
 #include "io/datasets/dataset.h"
 #include "io/files/file_name.h"
 #include "io/files/folder_lock.h"
 #include "io/files/output_file.h"
 #include "io/image/sheet_file.h"
+#include "libcore/base/error.h"
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/engine/none_left.h"
 #include "pipelines/engine/seen_inputs.h"
@@ -23,7 +25,6 @@
 #include "pipelines/tasks/segmentation/scores/label_means.h"
 #include "pipelines/tasks/segmentation/scores/label_outputs.h"
 #include "pipelines/tasks/segmentation/scores/label_pairs.h"
-#include "pipelines/tasks/segmentation/scores/names_beside.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -31,6 +32,32 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+/// Returns the names by class, [0] is the background, for an evaluation without a data set: from the dataset.json
+/// beside the references, as nnU-Net's folders have it, else from the file that `predict` left beside its label maps;
+/// empty when no file names them. A file that cannot be used is reported, and the next one counts.
+///   references   a folder of label maps, or one
+///   predictions  folders of label maps, or one
+std::vector<std::string> names_beside(const fs::path& references, const std::vector<fs::path>& predictions,
+                                      Progress& progress) {
+  std::error_code error;
+  const auto folder_of = [&](const fs::path& path) {
+    const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
+    return fs::is_directory(path, error) ? whole : whole.parent_path();
+  };
+  std::vector<fs::path> files = {folder_of(references).parent_path() / "dataset.json",
+                                 folder_of(references) / "dataset.json"};
+  for (const fs::path& one : predictions) files.push_back(folder_of(one) / kClassNamesFile);
+  for (const fs::path& file : files) {
+    if (!fs::is_regular_file(file, error)) continue;
+    try {
+      return read_class_names(file);
+    } catch (const Error& e) {
+      progress.warn(std::string("names of classes are not taken: ") + e.what());
+    }
+  }
+  return {};
+}
 
 int highest_label(const Tensor& label) {
   const auto* v = label.as<std::int32_t>();
