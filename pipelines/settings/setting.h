@@ -66,7 +66,7 @@ struct Setting {
   std::function<std::string(const std::string&)> kept = {};     // the word as a run keeps it, valid from any folder
 };
 
-/// Gives access to an enum that counts from 0 by its names.
+/// Gives access to an enum that counts from 0, or a bool, by its names.
 template <class Enum>
 Setting::Access named(Enum& value, std::vector<std::string> names) {
   return {.get = [&value, names] { return SettingValue(names.at(static_cast<std::size_t>(value))); },

@@ -47,9 +47,7 @@ Setting channel_grids_setting(bool& resamples) {
           .help =
               "Channels of a case that lie on another grid than the first one, as a PET beside its CT: reject, or "
               "resample them linearly on the first channel's grid; predict does as prepare did",
-          .value = Setting::Access{
-              .get = [&resamples] { return SettingValue(std::string(resamples ? "resample" : "reject")); },
-              .set = [&resamples](const SettingValue& word) { resamples = std::get<std::string>(word) == "resample"; }},
+          .value = named(resamples, {"reject", "resample"}),
           .choices = {"reject", "resample"}};
 }
 

@@ -85,4 +85,8 @@ Setting keep_names_setting(bool& keep_names) {
           "", &keep_names};
 }
 
+Setting most_pixels_setting(std::int64_t& most_pixels, const std::string& help) {
+  return {"most-pixels", help, "Limits", &most_pixels, {{1, 0x1p31}}};
+}
+
 }  // namespace voxshard

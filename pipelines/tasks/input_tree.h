@@ -64,4 +64,9 @@ InputNaming input_naming(const PredictOptions& options, bool keep_names);
 /// Returns the setting of names, the same for all tasks.
 Setting keep_names_setting(bool& keep_names);
 
+/// Returns the setting of the largest image or frame, the same for all commands but `evaluate`, which has its own help.
+Setting most_pixels_setting(
+    std::int64_t& most_pixels,
+    const std::string& help = "Pixels of a picture or frame; what has more is left out with E_SIZE");
+
 }  // namespace voxshard

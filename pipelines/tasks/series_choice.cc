@@ -8,9 +8,7 @@ Setting series_setting(bool& best, const std::string& group) {
               "Of several reconstructions of a scan: best, the one that labels beside it refer to, else the one with "
               "the thinnest slices, of these the one with the softest kernel; or all",
           .group = group,
-          .value = Setting::Access{
-              .get = [&best] { return SettingValue(std::string(best ? "best" : "all")); },
-              .set = [&best](const SettingValue& word) { best = std::get<std::string>(word) == "best"; }},
+          .value = named(best, {"all", "best"}),
           .choices = {"best", "all"}};
 }
 

@@ -36,14 +36,12 @@ Setting fraction_setting(VolumeLimits& limits) {
 
 /// Returns a setting of what is done while the network works.
 Setting beside_setting(const std::string& name, const std::string& what, bool& on) {
-  return {
-      .name = name,
-      .help = "on: " + what +
-              ", where both are within the memory of the process, with the same outputs; off: one after another",
-      .group = "Limits",
-      .value = Setting::Access{.get = [&on] { return SettingValue(std::string(on ? "on" : "off")); },
-                               .set = [&on](const SettingValue& word) { on = std::get<std::string>(word) == "on"; }},
-      .choices = {"on", "off"}};
+  return {.name = name,
+          .help = "on: " + what +
+                  ", where both are within the memory of the process, with the same outputs; off: one after another",
+          .group = "Limits",
+          .value = named(on, {"off", "on"}),
+          .choices = {"on", "off"}};
 }
 
 std::vector<Setting> prediction_settings(VolumeReading& o) {
