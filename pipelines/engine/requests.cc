@@ -1,8 +1,10 @@
 #include "pipelines/engine/requests.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "io/files/content_hash.h"
+#include "libcore/base/parallel.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -16,6 +18,18 @@ InfoSection& InfoReport::set(const std::string& name) {
 std::string demo_hash(const DemoOptions& o, int cases, int test_cases) {
   return content_hash("demo 1 " + o.task + " " + o.size + " " + std::to_string(o.seed) + " " + std::to_string(cases) +
                       " " + std::to_string(test_cases) + (o.kind.empty() ? "" : " " + o.kind));
+}
+
+void make_demo_cases(const DemoOptions& options, int total, const std::string& what, Progress& progress,
+                     const std::function<std::string(int)>& make) {
+  std::atomic<int> done{0};
+  WorkerPool pool(options.threads);
+  progress.update(what, 0, total, "");
+  pool.run(total, [&](std::int64_t i, int) {
+    throw_if_stopped(progress);
+    const std::string name = make(static_cast<int>(i));
+    progress.update(what, ++done, total, name);
+  });
 }
 
 std::vector<CaseFailure> gone_from(const KeptSplit& kept, const std::vector<std::string>& names) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -65,6 +66,13 @@ struct DemoReport {
 
 /// Returns a hash of everything that determines the contents of a demo data set.
 std::string demo_hash(const DemoOptions& options, int cases, int test_cases);
+
+/// Makes the cases 0 to `total` - 1 of a demo data set on its threads and shows how many are made. Errors: Stopped;
+/// those of `make`.
+///   what  "clips", for the progress
+///   make  makes a case and returns its name
+void make_demo_cases(const DemoOptions& options, int total, const std::string& what, Progress& progress,
+                     const std::function<std::string(int)>& make);
 
 struct InfoOptions {
   bool quick = false;  // headers only: packets of videos are counted instead of decoding every frame

@@ -5,7 +5,6 @@
 #include "io/boxes/coco.h"
 #include "io/files/output_folder.h"
 #include "io/image/image.h"
-#include "libcore/base/parallel.h"
 #include "pipelines/phantoms/detection_phantom.h"
 #include "pipelines/phantoms/phantom.h"
 #include "pipelines/tasks/first_training.h"
@@ -20,15 +19,10 @@ DemoReport demo_images(const DemoOptions& options, int magnify, Progress& progre
   folder.start({.options = demo_hash(options, train, val), .parts = parts});
   for (const char* part : {"annotations", "train", "val"}) make_output_folder(options.folder / part);
   std::vector<DetectionImage> images(static_cast<std::size_t>(total));
-  std::atomic<int> done{0};
   std::atomic<std::int64_t> pixels{0};
-  WorkerPool pool(options.threads);
-  progress.update("pictures", 0, total, "");
-  pool.run(total, [&](std::int64_t i, int) {
-    throw_if_stopped(progress);
-    const auto phantom =
-        make_detection_phantom({.seed = options.seed, .index = static_cast<int>(i), .magnify = magnify});
-    const std::string id = demo_id(static_cast<int>(i)), path = (i < train ? "train/" : "val/") + id + ".png";
+  make_demo_cases(options, total, "pictures", progress, [&](int i) {
+    const auto phantom = make_detection_phantom({.seed = options.seed, .index = i, .magnify = magnify});
+    const std::string id = demo_id(i), path = (i < train ? "train/" : "val/") + id + ".png";
     DetectionImage& image = images[static_cast<std::size_t>(i)];
     image = {.file = id + ".png",
              .id = i + 1,
@@ -39,7 +33,7 @@ DemoReport demo_images(const DemoOptions& options, int magnify, Progress& progre
     write_rgb(options.folder / path, phantom.pixels);
     folder.commit(id, "");
     pixels += image.width * image.height;
-    progress.update("pictures", ++done, total, image.file.string());
+    return image.file.string();
   });
   folder.begin("annotations", {"annotations/instances_train.json", "annotations/instances_val.json"});
   for (const bool is_val : {false, true}) {

@@ -5,7 +5,6 @@
 #include "io/datasets/dataset.h"
 #include "io/files/content_hash.h"
 #include "io/files/output_folder.h"
-#include "libcore/base/parallel.h"
 #include "pipelines/phantoms/phantom.h"
 
 namespace voxshard {
@@ -36,21 +35,17 @@ DemoReport demo_volumes(const DemoOptions& options, int subdivide, Progress& pro
 
   folder.start({.options = demo_hash(options, cases, test_cases), .parts = parts});
   for (const char* part : {"imagesTr", "labelsTr", "imagesTs", "labelsTs"}) make_output_folder(options.folder / part);
-  std::atomic<int> done{0};
   std::atomic<std::int64_t> voxels{0};
-  WorkerPool pool(options.threads);
-  progress.update("phantoms", 0, total, "");
-  pool.run(total, [&](std::int64_t i, int) {
-    throw_if_stopped(progress);
+  make_demo_cases(options, total, "phantoms", progress, [&](int i) {
     const Case& item = i < cases ? dataset.training[i] : dataset.test[i - cases];
-    const Phantom phantom = make_phantom({.seed = options.seed, .index = static_cast<int>(i), .subdivide = subdivide});
+    const Phantom phantom = make_phantom({.seed = options.seed, .index = i, .subdivide = subdivide});
     folder.begin(item.id, {item.images[0].lexically_relative(options.folder).string(),
                            item.label->lexically_relative(options.folder).string()});
     write_volume(item.images[0], phantom.image, DiskType::kI16);
     write_volume(*item.label, phantom.label, DiskType::kU8);
     folder.commit(item.id, "");
     voxels += phantom.image.voxels.count();
-    progress.update("phantoms", ++done, total, item.id);
+    return item.id;
   });
   folder.begin("dataset.json", {"dataset.json"});
   write_dataset_json(dataset);  // last: a folder with dataset.json is complete

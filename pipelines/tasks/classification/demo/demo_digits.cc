@@ -1,10 +1,10 @@
 #include "pipelines/tasks/classification/demo/demo_digits.h"
 
-#include <atomic>
+#include <algorithm>
+#include <array>
 
 #include "io/datasets/idx.h"
 #include "io/files/output_folder.h"
-#include "libcore/base/parallel.h"
 #include "pipelines/phantoms/digit_phantom.h"
 
 namespace voxshard {
@@ -15,23 +15,19 @@ DemoReport demo_digits(const DemoOptions& options, int magnify, Progress& progre
   OutputFolder folder({.folder = options.folder, .command = "demo", .inputs = {}, .option = ""});
   const std::set<std::string> names = {"train", "test"};
   folder.start({.options = demo_hash(options, train, test), .parts = names});
-  std::atomic<int> done{0};
-  WorkerPool pool(options.threads);
-  progress.update("digits", 0, total, "");
   std::array<Tensor, 2> pixels, labels;  // train, test
   for (const std::size_t part : {std::size_t{0}, std::size_t{1}}) {
     const std::int64_t count = part == 0 ? train : test;
     pixels[part] = Tensor(DType::kU8, {count, side, side}), labels[part] = Tensor(DType::kU8, {count});
-    pool.run(count, [&](std::int64_t i, int) {
-      throw_if_stopped(progress);
-      const int index = static_cast<int>(i) + (part == 0 ? 0 : train);
-      const DigitPhantom digit =
-          make_digit_phantom({.seed = options.seed, .index = index, .side = static_cast<int>(side)});
-      std::copy_n(digit.pixels.as<std::uint8_t>(), side * side, pixels[part].as<std::uint8_t>() + i * side * side);
-      labels[part].as<std::uint8_t>()[i] = static_cast<std::uint8_t>(digit.label);
-      progress.update("digits", ++done, total, "");
-    });
   }
+  make_demo_cases(options, total, "digits", progress, [&](int i) {
+    const std::size_t part = i < train ? 0 : 1;
+    const std::int64_t place = part == 0 ? i : i - train;
+    const DigitPhantom digit = make_digit_phantom({.seed = options.seed, .index = i, .side = static_cast<int>(side)});
+    std::copy_n(digit.pixels.as<std::uint8_t>(), side * side, pixels[part].as<std::uint8_t>() + place * side * side);
+    labels[part].as<std::uint8_t>()[place] = static_cast<std::uint8_t>(digit.label);
+    return std::string();
+  });
   for (const std::size_t part : {std::size_t{0}, std::size_t{1}}) {
     if (labels[part].count() == 0) continue;
     const std::string name = part == 0 ? "train" : "t10k";

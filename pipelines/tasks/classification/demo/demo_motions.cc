@@ -1,10 +1,8 @@
 #include "pipelines/tasks/classification/demo/demo_motions.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "io/files/output_folder.h"
-#include "libcore/base/parallel.h"
 #include "pipelines/phantoms/motion_phantom.h"
 #include "pipelines/phantoms/phantom.h"
 #include "pipelines/tasks/classification/demo/grey_video.h"
@@ -27,12 +25,7 @@ DemoReport demo_motions(const DemoOptions& options, int magnify, Progress& progr
   for (const char* part : {"train", "test"})
     for (const char* motion : kMotionNames)
       if (part == std::string("train") || test > 0) make_output_folder(options.folder / part / motion);
-  std::atomic<int> done{0};
-  WorkerPool pool(options.threads);
-  progress.update("clips", 0, total, "");
-  pool.run(total, [&](std::int64_t i, int) {
-    throw_if_stopped(progress);
-    const int index = static_cast<int>(i);
+  make_demo_cases(options, total, "clips", progress, [&](int index) {
     const MotionPhantom phantom =
         make_motion_phantom({.seed = options.seed, .index = index, .side = side, .frames = kFrames});
     const std::string id = demo_id(index), path = std::string(index < train ? "train/" : "test/") +
@@ -41,7 +34,7 @@ DemoReport demo_motions(const DemoOptions& options, int magnify, Progress& progr
     folder.begin(id, {path});
     write_grey_video(options.folder / path, phantom.frames);
     folder.commit(id, "");
-    progress.update("clips", ++done, total, path);
+    return path;
   });
   const FirstTraining first = first_training({"train", options.folder.string(), "{output}", "run", "{model}",
                                               "r2plus1d18", "{batch}", "8", "{learning-rate}", "0.01"},
