@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "pipelines/tasks/segmentation/dataset/nnunet_grid.h"
-#include "pipelines/tasks/segmentation/dataset/nonzero_crop.h"
 
 namespace voxshard {
 namespace {
@@ -65,11 +64,6 @@ std::vector<double> by_case(const std::vector<const NnunetCase*>& cases, Of of) 
 
 std::int64_t nnunet_samples(std::size_t cases) {
   return static_cast<std::int64_t>(std::floor(kSamplesInAll / static_cast<double>(std::max<std::size_t>(cases, 1))));
-}
-
-NnunetCase nnunet_case(const Volume& image, const Volume& label, std::int64_t samples) {
-  NumpyRandom random = nnunet_random();
-  return nnunet_channel(image, label, {.samples = samples, .box = nonzero_box(image.voxels), .random = random});
 }
 
 NnunetCase nnunet_channel(const Volume& image, const Volume& label, const NnunetDrawing& drawing) {

@@ -1,7 +1,9 @@
 // The fingerprint of a data set as nnU-Net takes it: a sample of the foreground of each case, drawn with replacement so
 // that every case weighs the same, and the target spacing that follows from sizes and spacings.
 //
-//   NnunetCase c = nnunet_case(std::move(source.image), source.label, nnunet_samples(40));
+//   NumpyRandom random = nnunet_random();
+//   const NnunetDrawing drawing{.samples = nnunet_samples(40), .box = nonzero_box(image.voxels), .random = random};
+//   NnunetCase c = nnunet_channel(image, label, drawing);
 //   IntensityNumbers n = pooled_sample({&c});
 #pragma once
 
@@ -40,14 +42,11 @@ struct NnunetDrawing {
   Box box;              // (D, H, W) of the voxels other than 0 in any channel
   NumpyRandom& random;  // of the case
 };
-/// Crops to a box and draws the sample of one channel from the foreground in it. Otherwise as below.
-NnunetCase nnunet_channel(const Volume& image, const Volume& label, const NnunetDrawing& drawing);
-
-/// Crops to the voxels other than 0 and draws the sample from those of its foreground, labels above 0, the ignored one
-/// among them; every case draws with RandomState(1234).
+/// Crops to a box and draws the sample of one channel from the foreground in it, labels above 0, the ignored one among
+/// them.
 ///   image, label  on one grid, oriented as they are prepared: the order of the voxels decides which are drawn
 /// Cost: up to 20 bytes for each foreground voxel.
-NnunetCase nnunet_case(const Volume& image, const Volume& label, std::int64_t samples);
+NnunetCase nnunet_channel(const Volume& image, const Volume& label, const NnunetDrawing& drawing);
 
 struct IntensityNumbers {
   bool any = false;  // false: no case has foreground

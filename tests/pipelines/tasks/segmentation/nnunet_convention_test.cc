@@ -18,6 +18,12 @@ namespace {
 
 using ::testing::ElementsAre;
 
+/// Draws the sample of a case with one channel, cropped to its voxels other than 0.
+NnunetCase nnunet_case(const Volume& image, const Volume& label, std::int64_t samples) {
+  NumpyRandom random = nnunet_random();
+  return nnunet_channel(image, label, {.samples = samples, .box = nonzero_box(image.voxels), .random = random});
+}
+
 Volume small_image(float shift = 0) {
   Volume v{Geometry{.size = {5, 4, 3}}, Tensor(DType::kF32, {3, 4, 5})};
   for (std::int64_t i = 0; i < 60; ++i) v.voxels.as<float>()[i] = static_cast<float>(i * 7919 % 101 - 50) + shift;
