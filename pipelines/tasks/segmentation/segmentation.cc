@@ -16,18 +16,16 @@
 #include "pipelines/tasks/segmentation/checks/prepared_volumes.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/dataset_info.h"
-#include "pipelines/tasks/segmentation/dataset_settings.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/golden_volumes.h"
-#include "pipelines/tasks/segmentation/metric_settings.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 #include "pipelines/tasks/segmentation/prediction_sheet.h"
 #include "pipelines/tasks/segmentation/prepared_info.h"
 #include "pipelines/tasks/segmentation/scores/evaluation_rehearsal.h"
 #include "pipelines/tasks/segmentation/scores/missed_labels.h"
-#include "pipelines/tasks/segmentation/training_settings.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
+#include "pipelines/tasks/segmentation/volume_settings.h"
 
 namespace voxshard {
 namespace {
