@@ -17,7 +17,7 @@
 namespace voxshard {
 namespace {
 
-constexpr int kCaptionPx = 26, kGapPx = 6, kLegendRowPx = 24;
+constexpr int kCaptionPx = 26, kGapPx = 6, kLegendRowPx = 24, kCasesPerRow = 2;
 const cv::Scalar kPaper(18, 18, 20), kInk(225, 225, 225), kFaint(150, 150, 150);
 
 /// Returns the slice orthogonal to `axis` (0 z, 1 y, 2 x of the LPS tensor) at `index`; coronal and sagittal: head on
@@ -93,10 +93,10 @@ void text(cv::Mat& sheet, const std::string& words, cv::Point at, double scale, 
   cv::putText(sheet, words, at, cv::FONT_HERSHEY_SIMPLEX, scale, colour, 1, cv::LINE_AA);
 }
 
-cv::Mat windowed(const cv::Mat& slice_hu, const OverlayOptions& o) {
+cv::Mat windowed(const cv::Mat& slice_hu) {
+  constexpr double kLowHu = -160, kHighHu = 240, kWidth = kHighHu - kLowHu;  // a soft tissue window
   cv::Mat grey, canvas;
-  const double width = std::max(1e-6, o.window_high_hu - o.window_low_hu);
-  slice_hu.convertTo(grey, CV_8U, 255 / width, -o.window_low_hu * 255 / width);
+  slice_hu.convertTo(grey, CV_8U, 255 / kWidth, -kLowHu * 255 / kWidth);
   cv::cvtColor(grey, canvas, cv::COLOR_GRAY2RGB);
   return canvas;
 }
@@ -166,7 +166,7 @@ cv::Mat tile(const Scene& scene, int axis, std::int64_t index, double mm_per_px,
   };
   const cv::Size size(pixels(grey.cols, column_mm), pixels(grey.rows, row_mm));
   cv::resize(grey, grey, size, 0, 0, cv::INTER_LINEAR);
-  cv::Mat canvas = windowed(grey, o);
+  cv::Mat canvas = windowed(grey);
   if (!scene.prediction.voxels.empty())
     for (const auto& [label, mask] : masks_of(slice<std::int32_t>(scene.prediction.voxels, axis, index, CV_32S), size))
       fill(canvas, mask, label, o.fill_opacity);
@@ -240,7 +240,7 @@ std::array<std::uint8_t, 3> class_colour(int label) {
 Tensor overlay_sheet(const std::vector<OverlayCase>& cases, const OverlayOptions& o) {
   opencv_on_this_thread();
   if (cases.empty()) throw Error(ErrorKind::kConfig, "[overlay] no case to draw");
-  const int per_row = std::clamp(o.cases_per_row, 1, static_cast<int>(cases.size()));
+  const int per_row = std::min(kCasesPerRow, static_cast<int>(cases.size()));
   const int rows = (static_cast<int>(cases.size()) + per_row - 1) / per_row;
   const int block_width = 3 * o.tile_px + 4, block_height = kCaptionPx + o.tile_px;
   cv::Mat sheet(rows * (block_height + kGapPx) + kGapPx, per_row * (block_width + 2 * kGapPx), CV_8UC3, kPaper);

@@ -21,10 +21,8 @@ struct OverlayCase {
 };
 
 struct OverlayOptions {
-  double window_low_hu = -160, window_high_hu = 240;  // a soft tissue window
-  int tile_px = 320;                                  // height and width of the tile of a slice
+  int tile_px = 320;  // height and width of the tile of a slice
   double fill_opacity = 0.45;
-  int cases_per_row = 2;
   std::vector<std::string> label_names;  // by class; a legend of the classes shown when not empty
   std::string marks = "filled: prediction   outlined: reference";  // the last line of the legend
 };
