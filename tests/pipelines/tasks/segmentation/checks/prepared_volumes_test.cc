@@ -1,5 +1,5 @@
 // What `prepare` says of class volumes, from its records alone.
-#include "pipelines/tasks/segmentation/checks/prepared_volumes.h"
+#include "pipelines/tasks/segmentation/checks/prepare_checks.h"
 
 #include <gmock/gmock.h>
 
