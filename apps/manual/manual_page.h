@@ -17,7 +17,7 @@ struct ManualItem {
   std::string term, text;  // "9", "a verification found a difference"
 };
 
-/// What pages say beside the parser's own words.
+/// The texts of pages beside the parser's own words.
 struct ManualFacts {
   std::string version;  // "0.2.0"
   std::string date;     // of the version, "2026-11-26"

@@ -1,4 +1,4 @@
-// What CLI11 knows of an option, in the parts that manual pages and completions are made of.
+// The facts that CLI11 has about an option, in the parts that manual pages and completions are made of.
 //
 //   option_facts(*command->get_option("--to"));   // {.names = {"--to"}, .type = "TEXT", .choices = {"folder", ...}}
 #pragma once

@@ -12,7 +12,7 @@
 
 namespace voxshard {
 
-/// What is wrong with the first line that is not as it was written.
+/// The fault of the first line that is not as it was written.
 enum class AuditBreak {
   kChanged,  // its bytes are not those of its hash, or the line behind it holds another hash of it
   kMissing,  // lines before it are gone

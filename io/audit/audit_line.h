@@ -23,7 +23,7 @@ inline constexpr std::size_t kMostAuditLineBytes = std::size_t{1} << 16, kMostAu
 /// `previous` of the first line.
 inline constexpr const char* kNoAuditHash = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// What is said of one case.
+/// The facts about one case.
 struct AuditCase {
   std::string command;               // "predict"
   std::string version;               // of the program
@@ -35,7 +35,7 @@ struct AuditCase {
   std::vector<std::string> outputs;  // file_sha256() of each
 };
 
-/// What a crash left of a line, its line end included.
+/// The rest that a crash left of a line, its line end included.
 struct TornLine {
   std::int64_t bytes = 0;
   std::string hash;  // sha256()
@@ -54,7 +54,7 @@ struct AuditPlace {
 /// Returns the line without its line end. Errors: kInternal when it would be longer than kMostAuditLineBytes.
 std::string audit_line(const AuditCase& said, const AuditPlace& place);
 
-/// What a line says of its place in the chain.
+/// The place of a line in the chain, as it says itself.
 struct AuditLink {
   std::int64_t number = 0;
   std::string time, previous, hash;

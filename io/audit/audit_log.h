@@ -18,7 +18,7 @@
 
 namespace voxshard {
 
-/// What is outside of an audit log: the clock, the caller, the system's log.
+/// The surroundings of an audit log: the clock, the caller, the system's log.
 struct AuditSurroundings {
   std::function<std::string()> utc_time;  // "2026-11-26T14:37:32Z"
   std::uint32_t uid = 0;

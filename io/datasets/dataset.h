@@ -63,7 +63,7 @@ struct Dataset {
   std::vector<LabelRegion> regions = {};  // in their order; empty: the set has classes alone
 };
 
-/// Whether errors show ids of cases, which may be names of patients, and what stands at a syntax error.
+/// The choice whether errors show ids of cases, which may be names of patients, and the text at a syntax error.
 enum class IdsInErrors : std::uint8_t { kShown, kHidden };
 
 /// True for a folder of TotalSegmentator's layout: a folder for each subject, with its image and a folder

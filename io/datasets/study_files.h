@@ -1,4 +1,4 @@
-// What lies in a folder of DICOM studies: image series and files of labels, in folders or in archives, one for each
+// The contents of a folder of DICOM studies: image series and files of labels, in folders or in archives, one for each
 // study.
 //
 //   const StudyFiles found = find_studies("studies");

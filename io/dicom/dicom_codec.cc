@@ -43,7 +43,7 @@ void require_sound_bits(const CompressedPixels& pixels) {
                               std::to_string(pixels.bits_stored - 1));
 }
 
-/// What the frame header of a JPEG stream says.
+/// The frame header of a JPEG stream.
 struct JpegFrame {
   int bits = 0;  // per sample
   int rows = 0, columns = 0;

@@ -89,7 +89,7 @@ std::vector<Group> group_slices(const std::vector<DicomHeader>& headers,
   return all;
 }
 
-/// What may tell slices at one place apart.
+/// The elements that may tell slices at one place apart.
 struct Telling {
   const char* name;  // part of the text that ids are made of
   std::string (*of)(const DicomHeader& header, const DicomFrame& frame);

@@ -61,7 +61,7 @@ bool is_beside(const DicomSlice& a, const DicomSlice& b) {
                     [](double x, double y) { return std::abs(x - y) < kCoincidingMm; });
 }
 
-/// What the pixels of doubled slices say.
+/// The result of comparing the pixels of doubled slices.
 struct Doubled {
   std::vector<std::size_t> extra;  // slices that equal another one, which is kept; ascending
   std::string problem;             // of slices that differ; else empty

@@ -32,7 +32,7 @@ struct SegmentReading {
   double least_fraction = 0.5;                           // of a fractional segment's voxel that belongs to it
 };
 
-/// What is to be said about the voxels of a segmentation.
+/// The facts to report about the voxels of a segmentation.
 struct SegmentCounts {
   std::int64_t shared = 0;   // that several classes share
   std::int64_t partial = 0;  // of fractional segments, that neither fill a voxel nor leave it empty

@@ -13,7 +13,7 @@ namespace voxshard {
 namespace {
 
 constexpr double kDaySeconds = 86400;
-/// What a body, a dose and a nuclide may have; a dose below is one in MBq.
+/// The plausible ranges of a body, a dose and a nuclide; a dose below its range is one in MBq.
 constexpr std::pair<double, double> kWeightsKg{1e-3, 1e3}, kDosesBq{1e5, 1e12}, kHalfLivesSeconds{1, 1e9};
 /// After this many half-lives nothing is left to be measured: the times are of other days.
 constexpr double kMostHalfLives = 20;

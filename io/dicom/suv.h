@@ -14,7 +14,7 @@
 
 namespace voxshard {
 
-/// What the header of a PET file says about its values. Times are seconds since 1970 by the clock of the scanner.
+/// The facts in the header of a PET file about its values. Times are seconds since 1970 by the clock of the scanner.
 struct PetHeader {
   std::string units;                                      // (0054,1001): "BQML", "CNTS", "GML"
   std::string suv_type;                                   // (0054,1006): "BW"; empty: not said

@@ -21,7 +21,7 @@ namespace voxshard {
 struct CodedTerm;
 
 inline constexpr const char* kMaker = "voxshard";
-/// What stands in the descriptions of all objects.
+/// The text in the descriptions of all objects.
 inline constexpr const char* kNotForDiagnosis = "Made by a program. Not for diagnostic use.";
 
 struct ObjectNames {

@@ -87,7 +87,7 @@ Geometry geometry_of(const DicomGrid& grid) {
   return {.size = grid.size, .origin = grid.origin, .spacing = grid.spacing, .direction = grid.direction};
 }
 
-/// What a path names: a segmentation, or a series as it is read.
+/// The data behind a path: a segmentation, or a series as it is read.
 struct DicomVolume {
   std::optional<DicomSegmentation> segmentation = {};
   DicomSeries series = {};

@@ -14,7 +14,7 @@ constexpr double kHeadDeviation = 0.01;
 constexpr double kFirstScore = 0.01;
 constexpr double kRetinaNetEpsilon = 1e-4;  // of all batch norms
 constexpr double kAlpha = 0.25, kGamma = 1.5, kDelta = 0.1, kBoxWeight = 50;
-/// Of GIoU, as mmdetection 3 has it beside a focal loss (configs/gfl).
+/// The weight of GIoU, as mmdetection 3 has it beside a focal loss (configs/gfl).
 constexpr double kGiouWeight = 2;
 constexpr const char* kReferenceAnchors = "reference";
 

@@ -4,7 +4,7 @@
 //   options.task.of<AuditRequest>().file = "/var/log/voxshard/audit.jsonl";
 //
 // Cases with an output of their own get their line when it is written; cases that share one output, such as the JSON
-// file of all pictures, get theirs when that is written, in their order. Rank 0 alone writes.
+// file of all images, get theirs when that is written, in their order. Rank 0 alone writes.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What a dry run says: the inputs or cases that a command would work on, those that it would keep, their memory and
+// The report of a dry run: the inputs or cases that a command would work on, those that it would keep, their memory and
 // time. The same for predict, prepare and evaluate.
 //
 //   rehearsal_text(planned, 2, "predicted")    // "dry run: 12 would be predicted, 3 kept, 2 left out; at most 1.20 GiB

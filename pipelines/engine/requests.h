@@ -106,7 +106,7 @@ struct InfoReport {
 struct CheckRequest {
   std::filesystem::path dataset;
   bool deep = false;             // true: every voxel is read
-  std::filesystem::path output;  // folder for lists and pictures of the findings; may be empty
+  std::filesystem::path output;  // folder for lists and images of the findings; may be empty
   std::filesystem::path csv;     // CSV of the findings; may be empty
   TaskOptions task;
 };

@@ -18,7 +18,7 @@ namespace voxshard {
 ///   spacing_mm  as the header says it; the anatomy is scaled with it
 Volume phantom_of_size(int index, const std::array<std::int64_t, 3>& size, const std::array<double, 3>& spacing_mm);
 
-/// Returns (height, width, 3) u8: a picture of make_detection_phantom(), shrunk or enlarged.
+/// Returns (height, width, 3) u8: an image of make_detection_phantom(), shrunk or enlarged.
 Tensor picture_of_size(std::int64_t height, std::int64_t width);
 
 }  // namespace voxshard

@@ -1,5 +1,5 @@
 // The folds of a training: in which of them each item of a data set validates. Items of a group look alike (cases of a
-// patient, clips or frames of a video, crops of a picture) and stand in one fold, so that no fold trains on one and
+// patient, clips or frames of a video, crops of an image) and stand in one fold, so that no fold trains on one and
 // validates on another.
 //
 //   const Folds folds = folds_by_group({"film_a", "film_a", "film_b", "film_c"});     // 3 folds

@@ -27,7 +27,7 @@ struct StepSize {
   int workers = 1;
 };
 
-/// What the training cases have of the classes, for the settings that depend on it.
+/// The facts about the classes of the training cases, for the settings that depend on them.
 struct ClassesOfCases {
   std::int64_t partly_annotated = 0;   // cases in which not every class was annotated
   std::string rarest = {};             // the class that the fewest cases have, of those that some case has
@@ -41,7 +41,7 @@ struct Unseen {
   bool among_trained = false;  // true: `data` also holds cases that were trained on
 };
 
-/// What validates a run, as the command predict takes it.
+/// The data that validate a run, as the command predict takes them.
 struct HeldOut {
   std::filesystem::path data;  // an input that holds it, among others too; empty: it cannot be predicted
   std::string why_not = {};    // then the reason

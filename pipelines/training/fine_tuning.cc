@@ -13,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-/// Of a model whose classes are not those of the data; of volumes; of pictures and class data.
+/// The keys of class names in a preparation: of a model whose classes are not those of the data, of volumes, and of
+/// images and class data.
 constexpr const char* kClassKeys[] = {"trained_classes", "class_names", "classes"};
 
 /// Returns the names of the classes in a task's preparation: a list of names, or of objects with a "name".

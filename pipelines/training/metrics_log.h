@@ -1,4 +1,4 @@
-// What a training writes about its steps as they happen, for those who watch it: metrics.jsonl
+// The log that a training writes about its steps as they happen, for those who watch it: metrics.jsonl
 // (pipelines/model_runs/run_metrics.h) and one event file for TensorBoard with the same numbers. Both are always
 // written: a run that began without them could not be looked at afterwards, and a step takes some 150 bytes in each.
 //

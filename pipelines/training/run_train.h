@@ -23,7 +23,7 @@
 
 namespace voxshard {
 
-/// Whether a run predicts what it held out when it ends.
+/// Says whether a run predicts, at its end, the cases that it held out.
 enum class HeldOutMode : std::uint8_t { kAuto, kOn, kOff };
 inline constexpr const char* kHeldOutModes[] = {"auto", "on", "off"};
 

@@ -16,7 +16,7 @@ inline constexpr double kMostSteps = 1e9;
 /// Parses "90s", "30m", "1h". Errors: kUsage for anything but a positive whole number with s, m or h.
 double seconds_from_text(const std::string& text);
 
-/// What a run takes on this machine.
+/// The time that a run takes on this machine.
 struct MeasuredTimes {
   double time_s = 0;                // that training and validations may take
   double step_s = 0;                // of a step, > 0

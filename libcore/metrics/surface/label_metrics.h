@@ -13,7 +13,7 @@
 
 namespace voxshard {
 
-/// What a metric reads of one class in one case.
+/// The data that a metric reads of one class in one case.
 struct ComparedClass {
   ClassCounts counts;
   double voxel_mm3 = 1;

@@ -8,7 +8,7 @@
 
 namespace voxshard {
 
-/// Returns the preparations of a run and its others. Those of pictures and volumes may differ in size and intensities,
+/// Returns the preparations of a run and its others. Those of images and volumes may differ in size and intensities,
 /// those of clips, whose windows are shared, in intensities. Errors: kCheckpoint for a run that does not say how its
 /// items were prepared; kUsage for runs that differ in classes, items or channels.
 std::vector<ClassPreparation> class_preparations_of(const TrainedRun& run);

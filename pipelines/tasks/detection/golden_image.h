@@ -1,4 +1,4 @@
-// The golden case of a detector: a generated picture, and how two lists of COCO results are compared.
+// The golden case of a detector: a generated image, and how two lists of COCO results are compared.
 //
 //   write_golden_image("golden/input");        // golden.png
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace voxshard {
 
-/// Writes a picture of 192 x 256 pixels, in which every level of the pyramid has anchors. Errors: kOutput.
+/// Writes an image of 192 x 256 pixels, in which every level of the pyramid has anchors. Errors: kOutput.
 void write_golden_image(const std::filesystem::path& folder);
 
 /// Counts the boxes of both lists with at least half the best score of the reference that have no partner in the other

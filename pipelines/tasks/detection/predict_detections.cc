@@ -133,7 +133,7 @@ class DetectionInputs : public Prediction {
   const TrainedDetector& detector_;
   ImageReader reader_;
   FoundImages images_;
-  CaseNames paths_;  // of pictures in folders, which are numbered
+  CaseNames paths_;  // of images in folders, which are numbered
 
  private:
   Shape extents_of(const FoundImage& image) const {

@@ -21,7 +21,7 @@ struct DetectionPrediction {
   std::int64_t most_pixels = kMostPixels;  // of an image or frame; larger ones are left out
   std::string postprocess = "auto";  // "detection", "legacy", "legacy_export", or as the model's variant is evaluated
   double min_score = 0;              // less likely boxes are in no output; 0: all that the post-processing keeps
-  bool keep_names = false;           // pictures in folders are called by their paths
+  bool keep_names = false;           // images in folders are called by their paths
   FrameChoice frames;                // for videos
   VideoPrediction video;             // for a video, whose `output` is the JSON of io/boxes/frame_results.h
   BoxFormats formats = box_formats();

@@ -25,7 +25,7 @@ namespace voxshard {
 /// {watch}, or its folder lies in the input or the output or holds one.
 void require_watchable(const VolumeReading& reading, const PredictOptions& options);
 
-/// What became of entries that gave no images.
+/// Counts of entries that gave no images, by what became of them.
 struct ArrivalCounts {
   LeftAlone left_alone = {};
   std::size_t unchanged = 0, changed = 0;  // studies that came again

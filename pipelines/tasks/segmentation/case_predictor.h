@@ -15,7 +15,7 @@
 
 namespace voxshard {
 
-/// What was predicted of a case, on the prepared grid.
+/// The prediction of a case, on the prepared grid.
 struct PredictedVolume {
   Geometry original, grid;             // of the files, and the prepared one
   std::optional<Box> crop;             // of nnU-Net's convention

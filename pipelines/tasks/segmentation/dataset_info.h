@@ -1,4 +1,4 @@
-// What `info` says about a data set folder.
+// The report of `info` about a data set folder.
 //
 //   describe_dataset(read_any_dataset(path), folder);
 #pragma once

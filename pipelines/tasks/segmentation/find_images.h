@@ -37,7 +37,7 @@ FoundImageFiles find_images(const std::filesystem::path& input, const VolumeForm
 /// Writes what was left out into a report: "other_reconstructions", and with rules "left_alone".
 void add_left_out(const FoundImageFiles& found, const ImageSearch& search, PredictReport& report);
 
-/// What an entry of an inbox holds.
+/// The contents of an entry of an inbox.
 struct EntryImages {
   enum class Kind {
     kNothing,    // no volume: it stays where it is

@@ -1,4 +1,4 @@
-// What `info` says about a folder that `prepare` wrote.
+// The report of `info` about a folder that `prepare` wrote.
 //
 //   if (add_prepared_info(path, report)) return true;
 #pragma once

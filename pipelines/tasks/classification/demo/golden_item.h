@@ -1,4 +1,4 @@
-// The golden case of a classifier: a generated picture, CT or video of the size that the model sees, and how two files
+// The golden case of a classifier: a generated image, CT or video of the size that the model sees, and how two files
 // of classes are compared.
 //
 //   write_golden_item(preparation, "golden/input");        // golden.png, golden.nii.gz or golden.mp4

@@ -20,7 +20,7 @@ namespace voxshard {
 struct CheckDatasetOptions {
   std::filesystem::path dataset;
   bool deep = false;                         // true: every voxel of the images is read
-  std::filesystem::path output;              // folder for findings.json, findings.csv and pictures; may be empty
+  std::filesystem::path output;              // folder for findings.json, findings.csv and images; may be empty
   std::filesystem::path csv;                 // file for the findings; may be empty
   VolumeFormats formats = volume_formats();  // limits.memory_bytes is for all cases in flight together; 0: no limit
   DatasetSource source = {};                 // where cases come from; its folder is `dataset`
@@ -40,7 +40,7 @@ struct CheckReport {
 
 /// Checks the data set; writes the files that are asked for, each whole or not at all. The processes of a run divide
 /// the cases; all get the report, and the first process writes the files, which have the same bytes for any number of
-/// processes (names of pictures are in its report alone). Errors: kInput and kNoCase as
+/// processes (names of images are in its report alone). Errors: kInput and kNoCase as
 /// read_dataset; kUsage for an output inside of the data set; kOutput; Stopped.
 CheckReport check_dataset(const CheckDatasetOptions& options, const RunContext& context);
 

@@ -41,7 +41,7 @@ struct CheckedSet {
   std::vector<Split> splits;
 };
 
-/// What a rule found, about one case or two.
+/// The finding of a rule, about one case or two.
 struct Trouble {
   std::string id;
   std::string what;               // without a full stop

@@ -1,4 +1,4 @@
-// Pictures of findings: three slices through the classes that a finding concerns, which are outlined, with all labels
+// Images of findings: three slices through the classes that a finding concerns, which are outlined, with all labels
 // of the case filled; where the grids of image and label are apart, the outline is where the label map's header has it.
 //
 //   draw_findings(plan_pictures(findings), cases, set, {.folder = "checked", ...}, findings);
@@ -15,7 +15,7 @@
 
 namespace voxshard {
 
-/// More findings than these get no picture: a data set with a fault in every case needs only some.
+/// More findings than these get no image: a data set with a fault in every case needs only some.
 inline constexpr std::size_t kMostPictures = 100;
 
 struct PlannedPicture {
@@ -30,10 +30,10 @@ struct PicturePlace {
   MemoryGate& gate;
 };
 
-/// Returns a picture for each finding that slices show, at most kMostPictures. Names hold no ids of cases.
+/// Returns an image for each finding that slices show, at most kMostPictures. Names hold no ids of cases.
 std::vector<PlannedPicture> plan_pictures(const std::vector<Finding>& findings);
 
-/// Writes the pictures, each whole or not at all, and notes their names in `findings`. A case whose files cannot be
+/// Writes the images, each whole or not at all, and notes their names in `findings`. A case whose files cannot be
 /// drawn has none, and a line in the log says why. Errors: kOutput; Stopped.
 void draw_findings(const std::vector<PlannedPicture>& pictures, const std::vector<Case>& cases, const CheckedSet& set,
                    const PicturePlace& place, std::vector<Finding>& findings);

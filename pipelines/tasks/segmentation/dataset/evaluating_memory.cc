@@ -60,7 +60,7 @@ ProcessPlan image_plan(const std::vector<Evaluated>& cases, const VolumeFormats&
     const double bytes = info ? 3 * kVoxelBytes * static_cast<double>(voxels_of(info->geometry)) : 0;
     all += bytes, largest = std::max(largest, bytes);
   }
-  trim_freed_memory();  // what the cases left, which the plan of the pictures does not hold a second time
+  trim_freed_memory();  // memory of the cases, which the plan of the images does not hold a second time
   const std::int64_t before = resident_bytes();
   load_codecs();
   ProcessPlan plan = moment({{kReading, all}, {kResampling, 2 * largest}});  // reoriented, then cropped

@@ -1,4 +1,4 @@
-// What `predict` writes beside the label map of a case: DICOM objects on the slices of its series, and measures.
+// The outputs of `predict` beside the label map of a case: DICOM objects on the slices of its series, and measures.
 //
 //   CaseOutputs outputs({.asked = written_outputs("dicom-seg,measures"), .terms = "", .classes = names}, batch);
 //   const CaseOutputs::Opened opened = outputs.open(item, labels, keys, 0);    // says what cannot be written, and why

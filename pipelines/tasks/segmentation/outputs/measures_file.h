@@ -18,7 +18,7 @@ inline constexpr const char* kMeasuresEnding = ".measures.json";
 inline constexpr const char* kMeasuresJson = "measures.json";
 inline constexpr const char* kMeasuresCsv = "measures.csv";
 
-/// What the file of a case says.
+/// The contents of the file of a case.
 struct CaseMeasures {
   const std::string& id;
   const std::vector<std::string>& classes;     // names by label; [0], the background, is left out

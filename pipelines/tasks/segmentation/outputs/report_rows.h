@@ -1,4 +1,4 @@
-// What a DICOM report of a label map holds, from the measures of its classes and its quality flags.
+// The contents of a DICOM report of a label map, from the measures of its classes and its quality flags.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What `predict` writes for a volume beside its label map, by the setting {write}.
+// The outputs of `predict` for a volume beside its label map, by the setting {write}.
 //
 //   written_outputs("dicom-seg,measures")       // Errors: kUsage for a word that is none of them
 #pragma once
