@@ -9,10 +9,11 @@
 
 Every variant runs with the first seed, then every variant with the second in the opposite order, so that a slow hour of the machine is
 shared and none is always the first; peers come behind the variants of their seed. Each predicts what its fold held out, which is scored
-against REFERENCES: mean Dice of the annotated classes, or COCO's AP. A peer is a command in which {seed}, {threads}, {splits}
-(splits_final.json of the first variant, which names the cases of each fold) and {output} are replaced: what it leaves at {output} (a folder
-of label maps; COCO results where REFERENCES is a file) is scored on the same cases, and where there is nothing the last "mean Dice X" or
-"AP X" that it printed counts.
+against REFERENCES: mean Dice of the annotated classes, or COCO's AP. Where DATA is a folder that `voxshard prepare` wrote, its records
+say which classes count as annotated in a case; else the dataset.json beside the references does. A peer is a command in which {seed},
+{threads}, {splits} (splits_final.json of the first variant, which names the cases of each fold) and {output} are replaced: what it leaves at
+{output} (a folder of label maps; COCO results where REFERENCES is a file) is scored on the same cases, and where there is nothing the last
+"mean Dice X" or "AP X" that it printed counts.
 A file has the same words as the options:
 
   common = "--time 12m"
@@ -41,7 +42,8 @@ p.add_argument("--variant", action="append", metavar="NAME=OPTIONS", help="the f
 p.add_argument("--peer", action="append", metavar="NAME=COMMAND")
 p.add_argument("--common", help="options of every variant")
 p.add_argument("--held-out", help='options that say what is held out; default: "--fold 0"')
-p.add_argument("--evaluate", help="more options of evaluate; default: --dataset where a dataset.json lies beside the references")
+p.add_argument("--evaluate", help="more options of evaluate; default: --dataset with DATA where `voxshard prepare` "
+               "wrote it from cases of the references, else where a dataset.json lies beside the references")
 p.add_argument("--seeds", help="with commas; default: 0,1")
 p.add_argument("--threads", type=int, default=2)
 p.add_argument("--voxshard", default="build/release/bin/voxshard")
@@ -49,6 +51,15 @@ a = p.parse_args()
 
 PRINTED = re.compile(r"\b(?:mean Dice|AP) (\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)")
 GOOD = (0, 8)  # of voxshard; 8: something was left out, which the log says
+
+
+def are_references_of_prepared():
+    """True where the data are a folder that `voxshard prepare` wrote, with records of cases that are among the references."""
+    listing = Path(a.data) / "dataset.json"
+    if not ((Path(a.data) / "plans.json").exists() and listing.exists() and a.references.is_dir()):
+        return False
+    cases = {one.get("case") for one in json.loads(listing.read_text()).get("cases", [])}
+    return any(one.name.startswith(f"{case}.") for one in a.references.iterdir() for case in cases)
 
 
 def settings():
@@ -72,7 +83,8 @@ def settings():
         "seeds": [int(seed) for seed in a.seeds.split(",")] if a.seeds else of_file.get("seeds", [0, 1]),
     }
     if made["evaluate"] is None:
-        made["evaluate"] = shlex.join(["--dataset", str(beside.parent)]) if a.references.is_dir() and beside.exists() else ""
+        known = a.data if are_references_of_prepared() else str(beside.parent) if a.references.is_dir() and beside.exists() else None
+        made["evaluate"] = shlex.join(["--dataset", known]) if known else ""
     names = [*made["variants"], *made["peers"]]
     if not made["variants"] or len(set(names)) < len(names) or not all(re.fullmatch(r"\w[\w.+-]{0,63}", name) for name in names):
         sys.exit("give variants and peers names of letters, digits and _ . + - that differ, and at least one variant")

@@ -56,10 +56,7 @@ std::vector<ClassCount> counts_of(const PreparedDataset& set) {
 }  // namespace
 
 bool add_prepared_info(const fs::path& folder, InfoReport& report) {
-  std::error_code error;
-  if (!fs::exists(folder / kManifestName, error)) return false;
-  const auto manifest = read_manifest(folder);
-  if (!manifest || manifest->command != "prepare") return false;
+  if (!is_prepared(folder)) return false;
   report.set("prepared").add(read_prepared_info(folder, report.failures));
   if (report.next.empty()) report.next = {"train", folder.string(), "{output}", "run"};
   return true;

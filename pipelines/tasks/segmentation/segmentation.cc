@@ -14,6 +14,7 @@
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/segmentation/checks/check_dataset.h"
 #include "pipelines/tasks/segmentation/checks/prepare_checks.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/dataset_info.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
@@ -60,7 +61,10 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOp
       {"fold", "Whose held-out cases are evaluated, or all: every case of the data", run, &of_run.fold},
       {"crop", "D x H x W around the centre of each volume, or whole; default: whole", run,
        [&of_run](const std::string& text) { of_run.crop = crop_from_text(text, 3); }},
-      {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
+      {"dataset",
+       "Data set folder: class names, the classes annotated in each case, and images for {baseline} and {png}; or the "
+       "folder that prepare wrote from it: class names, and the classes that count as annotated there",
+       "", &o.dataset},
       {"classes",
        "Class map (TOML, JSON or YAML), as of prepare: the references are then a tree of DICOM studies with "
        "segmentations or structure sets",
@@ -264,7 +268,7 @@ class Segmentation : public Task {
                       .memory = scores.memory};
     report.scores = scores_of(scores);
     for (const EvaluatedCase& one : scores.cases) report.cases.push_back(one.id);
-    if (o.png.empty() && !o.dataset.empty())  // the next step is an image of slices
+    if (o.png.empty() && !o.dataset.empty() && !is_prepared(o.dataset))  // the next step is an image of slices
       report.next = {"evaluate",
                      o.predictions.string(),
                      o.references.string(),

@@ -110,6 +110,11 @@ std::set<std::string> case_files(const std::string& id, std::size_t channels) {
 
 std::string case_part(const std::string& id) { return "case " + id; }
 
+bool is_prepared(const std::filesystem::path& folder) {
+  const auto manifest = read_manifest(folder);
+  return manifest && manifest->command == "prepare";
+}
+
 PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<CaseFailure>* left_out) {
   const Manifest manifest = finished_manifest(folder);
   PreparedDataset prepared{.name = "", .folder = folder, .plan = read_plan(folder / "plans.json"), .cases = {}};

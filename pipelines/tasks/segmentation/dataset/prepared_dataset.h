@@ -60,6 +60,10 @@ inline constexpr const char* kFingerprintPart = "fingerprint";
 inline constexpr const char* kDatasetPart = "dataset";
 std::string case_part(const std::string& id);
 
+/// True for a folder whose manifest is that of `prepare`, which may not have come to its end. Errors: as
+/// read_manifest().
+bool is_prepared(const std::filesystem::path& folder);
+
 /// Reads a work folder. Errors: kInput when the folder was not written by `prepare`, when that did not finish, or when
 /// cases (named) are missing or differ from what the plan's `prepare` wrote; kNoCase when it has no case.
 ///   left_out  gets the cases that are missing or changed, instead of that error; null: the error is thrown

@@ -31,7 +31,7 @@ namespace voxshard {
 struct EvaluateLabelsOptions {
   std::filesystem::path predictions, references;
   std::filesystem::path classes;                    // class map: `references` is a tree of DICOM studies; may be empty
-  std::filesystem::path dataset;                    // class names, training cases and images; may be empty
+  std::filesystem::path dataset;                    // class names, images; or what `prepare` wrote; may be empty
   std::filesystem::path summary;                    // summary.json to write; may be empty
   std::filesystem::path png;                        // contact sheet; needs `dataset` for the images; may be empty
   SeenInputs seen = {};                             // the predictions of inputs that the run was trained on

@@ -5,7 +5,9 @@
 #include "io/datasets/case_ids.h"
 #include "io/files/file_error.h"
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
+#include "pipelines/tasks/segmentation/scores/prepared_cases.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -56,7 +58,10 @@ EvaluatedSet read_evaluated(const EvaluateLabelsOptions& options, const RunConte
   if (!options.classes.empty() || is_tree_of_labels(options.references, formats))
     return predicted_of(read_studies_of(options, formats, context), options);
   EvaluatedSet set;
-  if (!options.dataset.empty()) set.dataset = read_any_dataset(options.dataset);
+  const bool prepared = !options.dataset.empty() && is_prepared(options.dataset);
+  if (prepared && (options.threshold_baseline || !options.png.empty())) refuse_images_of_prepared(options.dataset);
+  if (!options.dataset.empty())
+    set.dataset = prepared ? classes_of_prepared(options.dataset) : read_any_dataset(options.dataset);
   set.pairs = label_pairs({options.predictions, options.references, formats, options.further},
                           set.dataset ? &*set.dataset : nullptr, context.progress());
   return predicted_of(std::move(set), options);

@@ -93,8 +93,10 @@ std::vector<LabelPair> label_pairs(const LabelFolders& folders, const Dataset* d
     pair.id = id;
     take_file(files.references, pair, &LabelPair::reference);
     take_file(files.predictions, pair, &LabelPair::prediction);
-    if (const auto at = cases.find(id); at != cases.end())
-      pair.image = at->second->images.at(0), pair.annotated = at->second->annotated;
+    if (const auto at = cases.find(id); at != cases.end()) {
+      if (!at->second->images.empty()) pair.image = at->second->images.front();
+      pair.annotated = at->second->annotated;
+    }
   }
   say_unpaired(
       files.predictions, [&](const std::string& id) { return files.references.contains(id); }, progress);

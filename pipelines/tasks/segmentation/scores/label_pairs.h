@@ -38,7 +38,7 @@ struct LabelFolders {
 /// Returns the pairs, sorted by id: one for each reference. Two files are one case, of the name of the reference. A
 /// line of the log names predictions without a reference. Errors: kUsage for a file and a folder; kInput and kNoCase as
 /// list_volumes().
-///   dataset  null: there is none
+///   dataset  null: there is none; its cases may have no images
 std::vector<LabelPair> label_pairs(const LabelFolders& folders, const Dataset* dataset, Progress& progress);
 
 /// Returns the same of a tree of studies: one pair for each of its cases, which have the ids of the predictions.

@@ -5,6 +5,7 @@
 
 #include "io/files/safetensors.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "tests/expect_error.h"
 #include "tests/pipelines/training_scene.h"
 #include "tests/ranks/mailbox.h"
@@ -86,6 +87,50 @@ TEST(AnnotatedClasses, ValidationScoresAClassOnlyWhereItWasAnnotated) {
   ASSERT_EQ(report.validation->by_class.size(), 2u);
   EXPECT_TRUE(std::isfinite(report.validation->by_class[0]));
   EXPECT_TRUE(std::isnan(report.validation->by_class[1]));
+}
+
+/// Three cases of which only the first has class two; `prepare` knew two of them and calls it unknown in the other.
+struct DecidedScene : Scene {
+  explicit DecidedScene(const std::string& name) : Scene(name) {
+    write_dataset(2);
+    write_volume(label(1), without_two(), DiskType::kU8);
+    prepare_dataset({.dataset = data(), .work = work(), .spacing = "keep", .missing = MissingClasses::kUnknown},
+                    progress);
+    write_volume(label(2), without_two(), DiskType::kU8);
+    std::filesystem::create_directories(path("pred"));
+    for (int i = 0; i < 3; ++i) write_volume(path("pred") / (id(i) + ending), make_label(), DiskType::kU8);
+  }
+  static Volume without_two() {
+    Volume label = make_label();
+    for (std::int64_t i = 0; i < label.voxels.count(); ++i)
+      if (auto& voxel = label.voxels.as<std::int32_t>()[i]; voxel == 2) voxel = 0;
+    return label;
+  }
+  EvaluateLabelsOptions evaluation(const std::filesystem::path& dataset) const {
+    return {.predictions = path("pred"), .references = data() / "labelsTr", .dataset = dataset};
+  }
+};
+
+TEST(AnnotatedClasses, EvaluateTakesFromAPreparedFolderWhatPrepareDecided) {
+  DecidedScene scene("annotated_decided");
+  const LabelScores by_data = evaluate_labels(scene.evaluation(scene.data()), scene.progress);
+  EXPECT_EQ(by_data.classes[1].annotated, 3u);
+  EXPECT_NEAR(by_data.classes[1].means.at(0), 1.0 / 3, 1e-12);
+  const LabelScores by_work = evaluate_labels(scene.evaluation(scene.work()), scene.progress);
+  EXPECT_EQ(by_work.classes[1].scored.name, "two");
+  EXPECT_EQ(by_work.classes[0].annotated, 3u);
+  EXPECT_EQ(by_work.classes[1].annotated, 2u) << "the records do not know the third case";
+  EXPECT_NEAR(by_work.classes[1].means.at(0), 1.0 / 2, 1e-12);
+  EXPECT_NEAR(by_work.classes[1].all_means.at(0), 1.0 / 3, 1e-12);
+}
+
+TEST(AnnotatedClasses, WhatNeedsImagesIsRefusedWithAPreparedFolderAndNamesTheDataSet) {
+  DecidedScene scene("annotated_no_images");
+  EvaluateLabelsOptions baseline = scene.evaluation(scene.work()), png = baseline;
+  baseline.threshold_baseline = true, png.png = scene.path("slices.png");
+  for (const EvaluateLabelsOptions& options : {baseline, png})
+    expect_error(ErrorKind::kUsage, "which has none: give {dataset} " + scene.data().string(),
+                 [&] { evaluate_labels(options, scene.progress); });
 }
 
 TEST(AnnotatedClasses, TrainingWithoutAnyBackgroundIsRefused) {

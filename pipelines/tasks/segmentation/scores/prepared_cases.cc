@@ -1,0 +1,44 @@
+#include "pipelines/tasks/segmentation/scores/prepared_cases.h"
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "io/files/config_file.h"
+#include "libcore/base/error.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
+
+namespace voxshard {
+
+namespace fs = std::filesystem;
+
+Dataset classes_of_prepared(const fs::path& folder) {
+  const PreparedDataset prepared = read_prepared(folder);
+  Dataset known;
+  known.name = prepared.name, known.folder = folder;
+  known.channels = prepared.plan.channels, known.label_names = prepared.plan.class_names;
+  known.ignore_label = prepared.plan.ignore_label;
+  for (const PreparedCase& item : prepared.cases)
+    known.training.push_back({.id = item.id, .images = {}, .label = {}, .annotated = item.annotated});
+  const nlohmann::json listing = read_json(folder / "dataset.json");
+  if (listing.contains("regions"))
+    for (const auto& [name, labels] : listing.at("regions").items())
+      known.regions.push_back({name, labels.get<std::vector<int>>()});
+  std::ranges::stable_sort(known.regions, std::ranges::greater(),
+                           [](const LabelRegion& one) { return one.labels.size(); });
+  return known;
+}
+
+void refuse_images_of_prepared(const fs::path& folder) {
+  std::error_code error;
+  std::string source = "the folder of the data set that it was prepared from";
+  if (fs::exists(folder / "run.json", error)) {
+    const nlohmann::json run = read_json(folder / "run.json");
+    if (run.contains("dataset") && run.at("dataset").is_string()) source = run.at("dataset").get<std::string>();
+  }
+  throw Error(ErrorKind::kUsage,
+              "[evaluate] {baseline} and {png} need images on the grids of the label maps, and " + folder.string() +
+                  " is a folder that `voxshard prepare` wrote, which has none: " + "give {dataset} " + source);
+}
+
+}  // namespace voxshard
