@@ -9,6 +9,7 @@
 #include "pipelines/report_page/slices_section.h"
 #include "pipelines/report_page/validation_detail.h"
 #include "pipelines/training/held_out.h"
+#include "pipelines/training/run_config.h"
 #include "pipelines/training/run_identity.h"
 
 namespace voxshard {
@@ -82,7 +83,7 @@ void RunFolder::clear(bool resume) {
   make_output_folder(run_ / "checkpoints");
   if (resume) return;
   checkpoints_.remove_all();  // also the best checkpoint of a run that was killed before its first regular one
-  for (const char* name : {"results.csv", "validations.csv"}) std::filesystem::remove(run_ / name);
+  for (const char* name : {"results.csv", "validations.csv", kConfigFile}) std::filesystem::remove(run_ / name);
   std::error_code stays;  // what cannot be removed of the page ends no training
   for (const char* name : {kSlicesFile, kLastDetailFile, kBestDetailFile, kReportPage})
     std::filesystem::remove(run_ / name, stays);

@@ -2,7 +2,7 @@
 // checkpoints from which a killed run is resumed with the same bits. Progress, validation and checkpoints come at the
 // ends of loops (iterations_per_loop); a stop request takes effect within a step and saves the last complete one.
 //
-//   RUN/ run.json  plans.json  results.csv  validations.csv  report.html  splits_final.json
+//   RUN/ run.json  config.json  plans.json  results.csv  validations.csv  report.html  splits_final.json
 //        checkpoints/{last,best,step-000400}.safetensors + .json  held_out/ (held_out.h)
 #pragma once
 

@@ -9,6 +9,7 @@
 #include "pipelines/report_page/report_page.h"
 #include "pipelines/training/data_changes.h"
 #include "pipelines/training/fine_tuning.h"
+#include "pipelines/training/run_config.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/train_memory.h"
 #include "pipelines/training/train_ranks.h"
@@ -89,6 +90,7 @@ void TrainingRun::for_page(const std::function<void()>& write) const {
 
 void TrainingRun::describe() const {
   folder_.write("plans.json", {{"prepare", task_->preparation()}});
+  if (!folder_.goes_on() && !o_.given.empty()) folder_.write(kConfigFile, config_of_run(o_));
   if (folder_.writes()) task_->describe(o_.run);
 }
 

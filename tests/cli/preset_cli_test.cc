@@ -78,6 +78,24 @@ TEST_F(PresetCli, ATimeFixesTheStepsAndTheseStepsGiveTheSameRun) {
   }
 }
 
+TEST_F(PresetCli, TheConfigOfATimedAndPlannedRunGivesTheSameBytes) {
+  Folder folder("preset_config");
+  const std::string run = folder / "run", again = folder / "again";
+  const CommandResult r =
+      run_voxshard("train " + work() + " -o " + run +
+                   " --base-filters 4 --depth 3 --crop 16x16x16 --fold all --time 2s --partition auto "
+                   "--cores 2 --device tpu-v3 --quiet");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const json config = json::parse(file_text(run + "/config.json")).at("train");
+  EXPECT_EQ(config.at("steps"), std::stoi(chosen(record(run), "steps")));
+  EXPECT_EQ(config.at("precision"), model(run).at("precision"));
+  EXPECT_NE(config.at("partition"), "auto");
+  const CommandResult same = run_voxshard("train " + work() + " -o " + again + " --config " + run + "/config.json");
+  ASSERT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.err, Not(HasSubstr("chosen:")));
+  EXPECT_EQ(file_text(run + "/checkpoints/last.safetensors"), file_text(again + "/checkpoints/last.safetensors"));
+}
+
 TEST_F(PresetCli, ATimeGoesWithNothingElseThatSaysTheSteps) {
   Folder folder("preset_time_refused");
   const std::string train = "train " + work() + " -o " + (folder / "run");
