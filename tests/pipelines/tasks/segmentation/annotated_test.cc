@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/safetensors.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "tests/expect_error.h"
@@ -170,6 +171,30 @@ TEST(AnnotatedClasses, OneAndThreeRanksTrainWithAMarginalLossToTheSameBytes) {
     run_train(mine, quiet);
   });
   EXPECT_EQ(scene.last_bytes("one"), scene.last_bytes("three"));
+}
+
+TEST(AnnotatedClasses, OneToThreeRanksTrainDeeplySupervisedWithAMarginalLossAndAnAverageToTheSameBytes) {
+  PartialScene scene("annotated_deep_ranks", 3, {"case_1", "case_2"});
+  TrainOptions o = training(scene, "all");
+  o.spec.as<UNetConfig>() = {.base_filters = 2, .depth = 4, .marginal = true, .deep_supervision = true};
+  o.optimizer.ema = 0.5, o.steps = 3, o.batch = 2, volumes(o).sampling.crops = CropsOn::kSet;
+  o.spec.cut.mesh.partition = Dims{1, 3, 1, 1, 1};
+  o.run = scene.path("ranks_1"), run_train(o, scene.progress);
+  const Checkpoint alone = load_checkpoint(scene.last("ranks_1"));
+  EXPECT_TRUE(alone.parameters.contains("decoder1/head/kernel"));
+  EXPECT_EQ(alone.averages.size(), alone.parameters.size());
+  for (const int ranks : {2, 3}) {
+    const std::string run = "ranks_" + std::to_string(ranks);
+    o.run = scene.path(run);
+    test::Mailbox mailbox(ranks);
+    test::run_valid_ranks(mailbox, [&](Transport& transport) {
+      TrainOptions mine = o;
+      mine.resources.threads = 1, mine.resources.transport = &transport;
+      NoProgress quiet;
+      run_train(mine, quiet);
+    });
+    EXPECT_EQ(scene.last_bytes(run), scene.last_bytes("ranks_1")) << ranks;
+  }
 }
 
 }  // namespace
