@@ -33,12 +33,35 @@ Names names_of_classes(const nlohmann::json& preparation) {
   return names;
 }
 
+/// Returns for each of these classes of a model the classes of the data that it stands for: the left and the right one
+/// where they were trained as one class, else itself.
+std::vector<Names> parts_of_classes(const nlohmann::json& preparation, const Names& names) {
+  std::vector<Names> parts;
+  for (const std::string& name : names) parts.push_back({name});
+  if (!preparation.is_object()) return parts;
+  const nlohmann::json trained = preparation.value("trained_classes", nlohmann::json::array()),
+                       of_data = preparation.value("class_names", nlohmann::json::array());
+  for (std::size_t c = 0; c < std::min(parts.size(), trained.size()); ++c) {
+    Names sides;
+    for (const char* side : {"left", "right"}) {
+      const nlohmann::json label = trained[c].is_object() ? trained[c].value(side, nlohmann::json()) : nlohmann::json();
+      for (std::size_t i = 0; i < of_data.size(); ++i)
+        if (label == i && of_data[i].is_string()) sides.push_back(of_data[i].get<std::string>());
+    }
+    if (sides.size() == 2) parts[c] = sides;
+  }
+  return parts;
+}
+
 /// The classes of a model; those in front of the named ones, such as a background, have no name in the data.
 struct Classes {
   std::int64_t count = 0;
   Names names;
+  std::vector<Names> parts;  // by name: the classes of the data
 
   std::int64_t first_named() const { return std::max<std::int64_t>(0, count - std::ssize(names)); }
+  /// Returns how many classes of the data a named class stands for.
+  std::size_t parts_of(std::int64_t c) const { return parts[static_cast<std::size_t>(c - first_named())].size(); }
 };
 
 std::optional<std::int64_t> class_count(const ModelSpec& spec) {
@@ -46,20 +69,43 @@ std::optional<std::int64_t> class_count(const ModelSpec& spec) {
   return std::get<std::int64_t>(spec.get("classes"));
 }
 
-/// Returns for each class of `mine` the same class of `theirs`; none for a new one.
-std::vector<std::optional<std::int64_t>> same_classes(const Classes& mine, const Classes& theirs) {
-  std::vector<std::optional<std::int64_t>> same(static_cast<std::size_t>(mine.count));
+Classes classes_of(const ModelSpec& spec, const nlohmann::json& preparation) {
+  Names names = names_of_classes(preparation);
+  std::vector<Names> parts = parts_of_classes(preparation, names);
+  return {.count = class_count(spec).value_or(0), .names = std::move(names), .parts = std::move(parts)};
+}
+
+/// The classes of another run whose weights a class begins with: the same one; of a side the class that joins it with
+/// the other side; of a joined class both sides, of which it takes the mean; none: it begins anew.
+using Sources = std::vector<std::int64_t>;
+
+/// Returns the sources of a class of the data's names `parts`, which no class of `theirs` is the same as.
+Sources sources_of_sides(const Names& parts, const Classes& theirs) {
+  Sources sources;
+  for (const std::string& part : parts)
+    for (std::size_t t = 0; t < theirs.parts.size(); ++t)
+      if (std::ranges::count(theirs.parts[t], part) > 0)
+        sources.push_back(theirs.first_named() + static_cast<std::int64_t>(t));
+  if (sources.size() != parts.size()) return {};                            // one side alone is no start for both
+  if (sources.size() == 2 && sources[0] == sources[1]) sources.pop_back();  // joined under another name
+  return sources;
+}
+
+/// Returns the sources of each class of `mine`.
+std::vector<Sources> sources_of_classes(const Classes& mine, const Classes& theirs) {
+  std::vector<Sources> sources(static_cast<std::size_t>(mine.count));
   for (std::int64_t c = 0; c < mine.count; ++c) {
-    auto& found = same[static_cast<std::size_t>(c)];
-    const std::int64_t named = c - mine.first_named();
-    if (named < 0) {
-      if (c < theirs.first_named()) found = c;
+    auto& found = sources[static_cast<std::size_t>(c)];
+    if (c < mine.first_named()) {
+      if (c < theirs.first_named()) found = {c};
       continue;
     }
-    const auto it = std::ranges::find(theirs.names, mine.names[static_cast<std::size_t>(named)]);
-    if (it != theirs.names.end()) found = theirs.first_named() + (it - theirs.names.begin());
+    const auto named = static_cast<std::size_t>(c - mine.first_named());
+    const auto it = std::ranges::find(theirs.names, mine.names[named]);
+    found = it != theirs.names.end() ? Sources{theirs.first_named() + (it - theirs.names.begin())}
+                                     : sources_of_sides(mine.parts[named], theirs);
   }
-  return same;
+  return sources;
 }
 
 /// Returns, by the name of each tensor that depends on the number of classes, the channels of its last axis for each
@@ -77,11 +123,11 @@ std::map<std::string, std::int64_t> channels_per_class(const FineTuned& mine, co
   return channels;
 }
 
-/// Copies the channels of the classes that both have. Returns the number of values; 0 when the tensors differ
+/// Copies the channels of the classes that have sources. Returns the number of values; 0 when the tensors differ
 /// otherwise.
 std::int64_t copy_classes(const Tensor& from, std::int64_t their_classes, Tensor& to, std::int64_t per_class,
-                          const std::vector<std::optional<std::int64_t>>& same) {
-  const std::int64_t classes = std::ssize(same), channels = to.shape().back(),
+                          const std::vector<Sources>& sources) {
+  const std::int64_t classes = std::ssize(sources), channels = to.shape().back(),
                      their_channels = per_class * their_classes;
   Shape expected = to.shape();
   expected[expected.axes() - 1] = their_channels;
@@ -89,12 +135,14 @@ std::int64_t copy_classes(const Tensor& from, std::int64_t their_classes, Tensor
   std::int64_t copied = 0;
   for (std::int64_t row = 0; row < to.count() / channels; ++row)
     for (std::int64_t j = 0; j < per_class; ++j)
-      for (std::int64_t c = 0; c < classes; ++c)
-        if (const auto& their = same[static_cast<std::size_t>(c)]) {
-          to.as<float>()[row * channels + j * classes + c] =
-              from.as<const float>()[row * their_channels + j * their_classes + *their];
-          ++copied;
-        }
+      for (std::int64_t c = 0; c < classes; ++c) {
+        const Sources& theirs = sources[static_cast<std::size_t>(c)];
+        if (theirs.empty()) continue;
+        const auto* values = from.as<const float>() + row * their_channels + j * their_classes;
+        to.as<float>()[row * channels + j * classes + c] =
+            theirs.size() == 1 ? values[theirs[0]] : (values[theirs[0]] + values[theirs[1]]) / 2;
+        ++copied;
+      }
   return copied;
 }
 
@@ -109,24 +157,30 @@ Names differing_keys(const nlohmann::json& theirs, const nlohmann::json& mine) {
 }  // namespace
 
 TakenWeights take_weights(const TrainedRun& theirs, const FineTuned& mine, Parameters& parameters) {
-  const Classes own{.count = class_count(mine.spec).value_or(0), .names = names_of_classes(mine.preparation)},
-      other{.count = class_count(theirs.spec).value_or(0), .names = names_of_classes(theirs.preparation)};
-  const auto same = same_classes(own, other);
+  const Classes own = classes_of(mine.spec, mine.preparation), other = classes_of(theirs.spec, theirs.preparation);
+  const std::vector<Sources> sources = sources_of_classes(own, other);
   const auto per_class = channels_per_class(mine, parameters);
   TakenWeights taken{.checkpoint = theirs.file,
                      .step = theirs.step,
                      .weights = theirs.weights,
                      .prepared_otherwise = differing_keys(theirs.preparation, mine.preparation)};
-  for (std::int64_t c = own.first_named(); c < own.count; ++c)
-    if (!same[static_cast<std::size_t>(c)])
-      taken.new_classes.push_back(own.names[static_cast<std::size_t>(c - own.first_named())]);
+  for (std::int64_t c = own.first_named(); c < own.count; ++c) {
+    const Sources& found = sources[static_cast<std::size_t>(c)];
+    const auto named = static_cast<std::size_t>(c - own.first_named());
+    if (found.empty())
+      taken.new_classes.push_back(own.names[named]);
+    else if (found.size() > 1)
+      taken.joined_classes.push_back(own.names[named]);
+    else if (own.parts[named].size() < other.parts_of(found.front()))
+      taken.split_classes.push_back(own.names[named]);
+  }
   bool kernels = false;  // biases alone are no start
   for (auto& [name, tensor] : parameters) {
     const auto it = theirs.parameters.find(name);
     const auto classes = per_class.find(name);
     std::int64_t values = 0;
     if (it != theirs.parameters.end() && classes != per_class.end())
-      values = copy_classes(it->second, other.count, tensor, classes->second, same);
+      values = copy_classes(it->second, other.count, tensor, classes->second, sources);
     else if (it != theirs.parameters.end() && it->second.shape() == tensor.shape())
       copy(it->second.view(), tensor.view()), values = tensor.count();
     kernels = kernels || (values > 0 && tensor.shape().axes() > 1);
@@ -154,6 +208,14 @@ std::string to_text(const TakenWeights& t) {
     text += "; " + std::to_string(t.new_classes.size()) +
             (t.new_classes.size() == 1 ? " class begins anew (" : " classes begin anew (") + names_text(t.new_classes) +
             ")";
+  if (!t.joined_classes.empty())
+    text += "; " + std::to_string(t.joined_classes.size()) +
+            (t.joined_classes.size() == 1 ? " class takes" : " classes take") + " the mean of left and right (" +
+            names_text(t.joined_classes) + ")";
+  if (!t.split_classes.empty())
+    text += "; " + std::to_string(t.split_classes.size()) +
+            (t.split_classes.size() == 1 ? " class takes" : " classes take") +
+            " the weights of left and right as one class (" + names_text(t.split_classes) + ")";
   if (!t.anew.empty())
     text += "; " + std::to_string(t.anew.size()) +
             (t.anew.size() == 1 ? " tensor begins anew (" : " tensors begin anew (") + names_text(t.anew) + ")";
@@ -161,16 +223,19 @@ std::string to_text(const TakenWeights& t) {
 }
 
 nlohmann::ordered_json to_json(const TakenWeights& t, const fs::path& run, const std::string& hash) {
-  return {{"run", run.string()},
-          {"checkpoint", t.checkpoint.string()},
-          {"hash", hash},
-          {"step", t.step},
-          {"tensors", t.tensors},
-          {"tensors_of_common_classes", t.partly},
-          {"tensors_anew", t.anew},
-          {"values", t.values},
-          {"values_of_model", t.of_values},
-          {"new_classes", t.new_classes}};
+  nlohmann::ordered_json json = {{"run", run.string()},
+                                 {"checkpoint", t.checkpoint.string()},
+                                 {"hash", hash},
+                                 {"step", t.step},
+                                 {"tensors", t.tensors},
+                                 {"tensors_of_common_classes", t.partly},
+                                 {"tensors_anew", t.anew},
+                                 {"values", t.values},
+                                 {"values_of_model", t.of_values},
+                                 {"new_classes", t.new_classes}};
+  if (!t.joined_classes.empty()) json["joined_classes"] = t.joined_classes;
+  if (!t.split_classes.empty()) json["split_classes"] = t.split_classes;
+  return json;
 }
 
 std::vector<Choice> choices_of_model(const ModelSpec& spec, const fs::path& run) {

@@ -32,12 +32,15 @@ struct TakenWeights {
   std::int64_t values = 0, of_values = 0;
   std::vector<std::string> anew;                // tensors of which nothing was taken
   std::vector<std::string> new_classes;         // classes that the other run does not have
+  std::vector<std::string> joined_classes;      // left and right as one class, which the other run has as two
+  std::vector<std::string> split_classes;       // left or right, which the other run has as one class
   std::vector<std::string> prepared_otherwise;  // keys of the preparation whose values differ, except those of classes
 };
 
 /// Copies into `parameters` all values that fit. A tensor whose last extent grows with the number of classes is taken
-/// class by class: class c of block j is channel j * classes + c, as in the heads of all models. Errors: kConfig when
-/// no kernel fits.
+/// class by class: class c of block j is channel j * classes + c, as in the heads of all models. A joined class of left
+/// and right takes the mean of both, and each of them the weights of their joined class. Errors: kConfig when no kernel
+/// fits.
 TakenWeights take_weights(const TrainedRun& theirs, const FineTuned& mine, Parameters& parameters);
 
 /// "38 of 40 tensors are those of other/checkpoints/best.safetensors, step 400; 2 for the classes that both have; 1

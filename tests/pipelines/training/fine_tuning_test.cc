@@ -89,6 +89,54 @@ TEST(TakeWeights, ClassesByTheirNamesAndNewOnesBeginAnew) {
                               "1 class begins anew (spleen); in all "));
 }
 
+/// A U-Net that learned left and right as one class, in front of an organ without a side.
+Made unet_of_joined_kidneys(std::uint64_t seed) {
+  Made made = unet_of({"background", "kidney_left + kidney_right", "liver"}, seed);
+  made.preparation["class_names"] = {"background", "kidney_right", "kidney_left", "liver"};
+  made.preparation["trained_classes"] = {{{"name", "background"}},
+                                         {{"name", "kidney_left + kidney_right"}, {"left", 2}, {"right", 1}},
+                                         {{"name", "liver"}}};
+  return made;
+}
+
+TEST(TakeWeights, AJoinedClassTakesTheMeanOfLeftAndRight) {
+  const Made theirs = unet_of({"background", "kidney_right", "kidney_left", "liver"}, 1);
+  Made mine = unet_of_joined_kidneys(2);
+  const TakenWeights taken = mine.take(theirs);
+  EXPECT_THAT(taken.joined_classes, ElementsAre("kidney_left + kidney_right"));
+  EXPECT_TRUE(taken.new_classes.empty() && taken.split_classes.empty() && taken.anew.empty());
+  EXPECT_EQ(taken.values, taken.of_values);
+  for (const char* name : {"head/kernel", "head/bias"}) {
+    const Tensor &head = mine.parameters.at(name), &other = theirs.parameters.at(name);
+    for (std::int64_t row = 0; row < head.count() / 3; ++row) {
+      EXPECT_EQ(channel(head, row, 0), channel(other, row, 0));
+      EXPECT_EQ(channel(head, row, 1), (channel(other, row, 1) + channel(other, row, 2)) / 2);
+      EXPECT_EQ(channel(head, row, 2), channel(other, row, 3));
+    }
+  }
+  EXPECT_THAT(to_text(taken),
+              HasSubstr("; 1 class takes the mean of left and right (kidney_left + kidney_right); in all "));
+  const Made right_alone = unet_of({"background", "kidney_right", "liver"}, 1);
+  EXPECT_THAT(unet_of_joined_kidneys(2).take(right_alone).new_classes, ElementsAre("kidney_left + kidney_right"));
+}
+
+TEST(TakeWeights, LeftAndRightTakeTheWeightsOfTheirJoinedClass) {
+  const Made theirs = unet_of_joined_kidneys(1);
+  Made mine = unet_of({"background", "liver", "kidney_left", "kidney_right"}, 2);
+  const TakenWeights taken = mine.take(theirs);
+  EXPECT_THAT(taken.split_classes, ElementsAre("kidney_left", "kidney_right"));
+  EXPECT_TRUE(taken.new_classes.empty() && taken.joined_classes.empty() && taken.anew.empty());
+  const Tensor &head = mine.parameters.at("head/kernel"), &other = theirs.parameters.at("head/kernel");
+  for (std::int64_t row = 0; row < head.count() / 4; ++row) {
+    EXPECT_EQ(channel(head, row, 1), channel(other, row, 2));
+    for (const int side : {2, 3}) EXPECT_EQ(channel(head, row, side), channel(other, row, 1));
+  }
+  EXPECT_EQ(to_json(taken, "other", "00").at("split_classes"), nlohmann::ordered_json({"kidney_left", "kidney_right"}));
+  Made same = unet_of_joined_kidneys(3);
+  const TakenWeights again = same.take(theirs);
+  EXPECT_TRUE(again.split_classes.empty() && again.joined_classes.empty() && again.new_classes.empty());
+}
+
 TEST(TakeWeights, EqualNumbersOfOtherClassesAreNotTheSame) {
   const Made theirs = unet_of({"background", "liver", "tumour"}, 1),
              first = unet_of({"background", "lung", "heart"}, 2);

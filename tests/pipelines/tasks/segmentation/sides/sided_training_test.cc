@@ -202,7 +202,9 @@ TEST(SidedTraining, WeightsAreTakenByTheNamesOfTheTrainedClasses) {
     if (sides == Sides::kAuto)
       EXPECT_THAT(scene.progress.lines, Not(Contains(HasSubstr("begins anew"))));
     else
-      EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("2 classes begin anew (kidney_right, kidney_left)")));
+      EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("2 classes take the weights of left and right as one class "
+                                                           "(kidney_right, kidney_left)")));
+    EXPECT_EQ(scene.record(o.run.filename().string()).at("from").at("new_classes"), nlohmann::json::array());
     EXPECT_THAT(scene.progress.lines, Not(Contains(HasSubstr("were prepared otherwise"))));
   }
 }
