@@ -72,8 +72,8 @@ def results_under_the_right_study(loop):
     moved = loop.wait(lambda: any((loop.folder / "done" / "failed").glob("*")), 120)
     before = len(loop.watcher_log())
     broken.send_to(loop.scp_port, "VOXSHARD")  # what came last, once more: its folder has moved away
-    proof("the study that came last is received again", loop.wait(
-        lambda: "sent again unchanged" in loop.watcher_log()[before:], 60), loop.last_line())
+    proof("the study that came last and failed is received and predicted again", loop.wait(
+        lambda: "a study that failed was sent again" in loop.watcher_log()[before:], 60), loop.last_line())
     proof("the broken study moved aside, its reason in quarantine.csv, nothing of it in Orthanc",
           moved and not loop.orthanc.objects(broken, "SEG") and "E_" in (loop.folder / "out" / "quarantine.csv").read_text())
 

@@ -49,7 +49,7 @@ StudyAgain study_again(StudyAgain (*ask)(const fs::path&, const fs::path&), cons
 
 /// Counts and logs a study that came again.
 void note_again(const StudyAgain& again, ArrivalCounts& counts, Progress& progress) {
-  ++(again.is_unchanged() ? counts.unchanged : counts.changed);
+  ++(again.changed == 0 ? counts.unchanged : counts.changed);
   progress.log(again.text());
 }
 

@@ -28,7 +28,7 @@ void require_watchable(const VolumeReading& reading, const PredictOptions& optio
 /// Counts of entries that gave no images, by what became of them.
 struct ArrivalCounts {
   LeftAlone left_alone = {};
-  std::size_t unchanged = 0, changed = 0;  // studies that came again
+  std::size_t unchanged = 0, changed = 0;  // studies that came again; those that had failed are unchanged too
   std::size_t unreadable = 0;              // entries that cannot be read at all
   std::size_t incomplete = 0;              // entries that still change, of a dry run
 

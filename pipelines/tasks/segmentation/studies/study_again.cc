@@ -34,6 +34,7 @@ bool are_one_study(const fs::path& a, const fs::path& b) {
 std::string StudyAgain::text() const {
   if (!is_known()) return {};
   if (is_unchanged()) return "a study was sent again unchanged: nothing is predicted";
+  if (failed) return "a study that failed was sent again: predicted again";
   return "a study came again with " + std::to_string(changed) +
          (changed == 1 ? " new or changed file" : " new or changed files") + ": predicted again as a new result";
 }
@@ -43,10 +44,13 @@ StudyAgain find_study_again(const fs::path& entry, const fs::path& done) {
   std::error_code error;
   if (!is_real_folder(entry) || !(holds_dicom(entry) || fs::is_empty(entry, error))) return again;
   const std::string name = finished_name(entry);
-  for (const fs::path& earlier : {done / name, done / "failed" / name}) {
+  for (const bool failed : {false, true}) {
+    const fs::path earlier = failed ? done / "failed" / name : done / name;
     if (!is_real_folder(earlier)) continue;
     const Repetition found = compare_entries(entry, earlier);
     if (!found.is_plain) continue;
+    if (found.changed == 0 && failed && found.files > 0)
+      return {.failed = true, .earlier = {earlier}, .waits = found.missing > 0};
     if (found.changed == 0) return {.earlier = {earlier}};
     if (!are_one_study(entry, earlier)) continue;
     again.changed = again.is_known() ? std::min(again.changed, found.changed) : found.changed;

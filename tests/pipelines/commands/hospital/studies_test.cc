@@ -5,6 +5,7 @@
 
 #include "io/inbox/inbox.h"
 #include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/segmentation/studies/study_again.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 #include "tests/io/study_files.h"
 #include "tests/pipelines/training_scene.h"
@@ -171,6 +172,34 @@ TEST_F(RunStudies, AStudyThatFailedIsMendedByTheFilesThatItLacked) {
   EXPECT_EQ(slices_of(report.cases[0]), 12);
   EXPECT_EQ(files_in(path("done/st_1")), 12u);
   EXPECT_TRUE(fs::is_empty(path("done/failed"))) << "the reason went with it";
+}
+
+TEST_F(RunStudies, AStudyThatFailedIsPredictedAgainWhenItIsSentAgainUnchanged) {
+  receive("st_1", ct());
+  fs::create_directories(path("done/failed"));
+  fs::rename(path("inbox/st_1"), path("done/failed/st_1"));  // for a reason that is gone
+  std::ofstream(path("done/failed/st_1.reason.json")) << "{}";
+  fs::create_directories(path("inbox/st_1"));
+  EXPECT_TRUE(take_study_again(path("inbox/st_1"), path("done")).is_unchanged()) << "an empty folder is nothing new";
+  receive("st_1", ct(), 0, 7);
+  progress_.at = {{"a study that failed was sent again: predicted again", [] {}}, {"done 1", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  ASSERT_EQ(report.cases.size(), 1u);
+  EXPECT_EQ(slices_of(report.cases[0]), 12);
+  EXPECT_EQ(report.found.at("arrivals").at("sent_again"), 1);
+  EXPECT_EQ(files_in(path("done/st_1")), 12u);
+  EXPECT_TRUE(fs::is_empty(path("done/failed")) && fs::is_empty(path("inbox")));
+}
+
+TEST_F(RunStudies, AStudyThatFailsEachTimeItIsSentMovesAsideUnderOneName) {
+  const auto receive_broken = [&] { receive("st_1", ct(), 0, 5), receive("st_1", ct(), 6); };
+  receive_broken(), receive("st_2", ct("2"));
+  progress_.at = {{"done 2", receive_broken}, {"a study that failed was sent again", [] {}}, {"done 3", stop()}};
+  EXPECT_EQ(run_predict(watch(), progress_).cases.size(), 1u);
+  EXPECT_TRUE(progress_.at.empty());
+  EXPECT_EQ(read_json(path("done/failed/st_1.reason.json")).at("code"), "E_GAP");
+  EXPECT_EQ(files_in(path("done/failed")), 1u + 11 + 1);
+  EXPECT_TRUE(fs::is_empty(path("inbox")));
 }
 
 TEST_F(RunStudies, ACorrectedStudyIsPredictedFromItsNewFiles) {
