@@ -45,7 +45,7 @@ RunCommand add(CLI::App& app) {
   app.add_flag(
       "--recursive", o->predict.recursive,
       "Of a folder take the inputs in all folders in it too, up to 16 deep; links to folders and out of the "
-      "folder are not followed. Outputs are then numbered, case_0001, unless --keep-names; case_paths.json, for "
+      "folder are not followed. Outputs are then numbered, case_0001, unless --keep-names; case_paths.jsonl, for "
       "its owner alone, leads back");
   app.add_flag("--dry-run", o->predict.dry_run,
                "Say what would be predicted, kept and left out, and an estimate of its memory and time; write nothing");

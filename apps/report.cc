@@ -17,7 +17,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("-o,--output", options->file,
                  "HTML file to write, one that works without a network; default: report.html in the folder");
   app.add_option("--images", options->images,
-                 "Of predicted volumes: the images, a file or folder; default: those that case_paths.json leads to, "
+                 "Of predicted volumes: the images, a file or folder; default: those that case_paths.jsonl leads to, "
                  "else the labels are shown alone");
   return [options](const Context& context) { return outcome(run_report(*options, *context.progress)); };
 }

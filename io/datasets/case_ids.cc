@@ -6,10 +6,11 @@
 #include <set>
 
 #include "io/files/atomic_file.h"
-#include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
+#include "io/files/json_lines.h"
+#include "io/files/open_file.h"
 
 namespace voxshard {
 namespace {
@@ -43,18 +44,42 @@ std::map<std::string, std::string> ordinals(const std::set<std::string>& names, 
   return ids;
 }
 
-/// Calls take(id, entry) for each case in a file of names; for none where there is no file. Errors: kInput for one that
-/// is damaged.
+/// Throws where the names stand in the file of an older version alone: ids would be given anew, to other cases.
+void refuse_older_names(const fs::path& file) {
+  fs::path older = file;
+  older.replace_extension(".json");
+  std::error_code error;
+  if (!fs::exists(file, error) && fs::exists(older, error))
+    throw input_error(older, "leads from ids to files in the form of an older version, which is not read",
+                      "choose another output, or move this file away, and with it what carries its ids: they are then "
+                      "given anew");
+}
+
+/// Calls take(id, entry) for each line of a case in a file of names; for none where there is no file. Errors: kInput
+/// for one that is damaged, or of an older version.
 template <class Take>
 void for_each_named(const fs::path& file, Take take) {
+  refuse_older_names(file);
   std::error_code error;
   if (!fs::exists(file, error)) return;
-  const json read = read_json(file);
+  JsonLines lines(file);
   try {
-    for (const auto& [id, one] : read.at("cases").items()) take(id, one);
+    while (const auto line = lines.next()) {
+      if (line->contains("case"))
+        take(line->at("case").get<std::string>(), *line);
+      else if (!line->contains("foreign"))
+        throw damaged_names(file);
+    }
   } catch (const json::exception&) {
     throw damaged_names(file);
   }
+  if (lines.damaged() > 0) throw damaged_names(file);
+}
+
+std::string line_of_name(const std::string& id, const NamedCase& one) {
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  for (const fs::path& file : one.files) files.push_back(file.string());
+  return json_line({{"case", id}, {"name", one.name}, {"files", files}});
 }
 
 std::vector<fs::path> files_of(const Case& item) {
@@ -82,6 +107,7 @@ CaseNames read_case_names_file(const fs::path& file) {
 std::map<std::string, std::vector<fs::path>> read_case_files(const fs::path& work) {
   std::map<std::string, std::vector<fs::path>> files;
   for_each_named(work / kCaseNamesFile, [&](const std::string& id, const json& one) {
+    files[id].clear();
     for (const json& path : one.at("files")) files[id].emplace_back(path.get<std::string>());
   });
   return files;
@@ -92,15 +118,34 @@ void write_case_names(const fs::path& work, const CaseNames& names, const std::v
 }
 
 void write_case_names_file(const fs::path& file, const CaseNames& names, const std::vector<fs::path>& foreign) {
-  nlohmann::ordered_json cases = nlohmann::ordered_json::object();
-  for (const auto& [id, one] : names) {
-    nlohmann::ordered_json files = nlohmann::ordered_json::array();
-    for (const fs::path& file : one.files) files.push_back(file.string());
-    cases[id] = {{"name", one.name}, {"files", files}};
+  std::string text;
+  for (const auto& [id, one] : names) text += line_of_name(id, one);
+  for (const fs::path& one : foreign) text += json_line({{"foreign", one.string()}});
+  write_private_text(file, text);
+}
+
+const CaseNames& CaseNamesLog::names() {
+  if (!all_) all_ = read_case_names_file(file_);
+  return *all_;
+}
+
+void CaseNamesLog::add(const CaseNames& now) {
+  names();
+  for (const auto& [id, one] : now) {
+    const auto [known, is_new] = all_->try_emplace(id);
+    if (!is_new && known->second.name == one.name && known->second.files == one.files) continue;
+    known->second = one;
+    unwritten_.insert(id);
   }
-  nlohmann::ordered_json all = {{"cases", cases}};
-  for (const fs::path& one : foreign) all["foreign"].push_back(one.string());
-  write_private_text(file, all.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+void CaseNamesLog::write(const std::vector<fs::path>& foreign) {
+  if (empty()) return;
+  std::string lines;
+  for (const std::string& id : unwritten_) lines += line_of_name(id, all_->at(id));
+  const bool is_added = is_written_ && (lines.empty() || append_to_file(file_, lines, true) == 0);
+  if (!is_added) write_case_names_file(file_, *all_, foreign);
+  is_written_ = true, unwritten_.clear();
 }
 
 std::string salted_id(const Secret& secret, const std::string& name) {

@@ -52,7 +52,7 @@ void require_predicted_file(const PredictOptions& options, const std::string& wh
   require_output_file(seen_file_of(options.output), seen_file(), place);
   if (options.recursive)
     require_output_file(names_file_of(options.output),
-                        {"a list of the inputs behind names", {".json"}, begins_with({"{\n  \"cases\":"})}, place);
+                        {"a list of the inputs behind names", {".jsonl"}, begins_with({"{\"case\":"})}, place);
 }
 
 void make_folder_of(const fs::path& output) { make_output_folder(folder_of(output)); }

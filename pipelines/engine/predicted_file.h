@@ -21,7 +21,7 @@ std::filesystem::path beside_output(const PredictOptions& options, const std::st
 /// Returns "found.quarantine.csv" for "found.json".
 std::filesystem::path quarantine_of(const std::filesystem::path& output);
 
-/// Returns "found.case_paths.json" for "found.json": the file that leads from the names of inputs in folders back to
+/// Returns "found.case_paths.jsonl" for "found.json": the file that leads from the names of inputs in folders back to
 /// them, for the owner of the output alone (io/datasets/case_ids.h).
 std::filesystem::path names_file_of(const std::filesystem::path& output);
 /// Writes that file; none without names. Errors: kOutput.

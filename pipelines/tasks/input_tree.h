@@ -1,6 +1,6 @@
 // The files of a folder and of the folders in it, for `predict {recursive}`, and what outputs call them. Folders and
 // files in hospitals are named after patients, and two folders often hold files of one name: inputs below a folder are
-// numbered, and only a file for its owner leads back, as case_paths.json does; or outputs name their paths where that
+// numbered, and only a file for its owner leads back, as case_paths.jsonl does; or outputs name their paths where that
 // is asked for.
 //
 //   const InputTree tree = files_below("inbox");

@@ -210,7 +210,7 @@ port = {self.orthanc.dicom_port}
         for part in ("watch.log", "watch.jsonl", "send.log", "out", "outbox"):
             top = self.folder / part
             for path in [top] if top.is_file() else top.rglob("*"):
-                skipped = path.is_dir() or path.suffix in (".dcm", ".gz") or path.name == "case_paths.json"
+                skipped = path.is_dir() or path.suffix in (".dcm", ".gz") or path.name == "case_paths.jsonl"
                 if scene.PLANTED in str(path.relative_to(self.folder)) or (not skipped and scene.PLANTED.encode() in path.read_bytes()):
                     found.append(str(path.relative_to(self.folder)))
         return found

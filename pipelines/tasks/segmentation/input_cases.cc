@@ -218,8 +218,8 @@ InputCases cases_below(const fs::path& root, const std::vector<fs::path>& images
   return all;
 }
 
-CaseNames name_cases(InputCases& found, const DatasetSource& source, const fs::path& output, Progress& progress) {
-  if (!found.nameless && source.id_salt.empty()) return {};
+void name_cases(InputCases& found, const DatasetSource& source, CaseNamesLog& names, Progress& progress) {
+  if (!found.nameless && source.id_salt.empty()) return;
   Dataset set{.name = {},
               .folder = source.folder,
               .channels = {},
@@ -231,16 +231,13 @@ CaseNames name_cases(InputCases& found, const DatasetSource& source, const fs::p
   for (const CaseFailure& failure : found.failures)
     set.problems.push_back({failure.id, failure.code, failure.message, {}});
   const CaseNames folders = source.keep_names ? take_names_of_folders(set, found.by_path) : CaseNames();
-  SourceDataset named = with_ids(std::move(set), found.nameless, source, output, progress);
+  SourceDataset named = with_ids(std::move(set), found.nameless, source, names.names(), progress);
   found.cases = std::move(named.dataset.training);
   found.failures.clear();
   for (const CaseProblem& problem : named.dataset.problems)
     found.failures.push_back(
         {problem.id, problem.code, (problem.reason.starts_with("[") ? "" : "[predict] ") + problem.reason});
-  CaseNames names = read_case_names(output);
-  const CaseNames& now = source.keep_names ? folders : named.names;
-  for (const auto& [id, one] : now) names[id] = one;
-  return names;
+  names.add(source.keep_names ? folders : named.names);
 }
 
 VolumeFiles files_of_case(const Case& item, const VolumeFormats& formats) {

@@ -45,11 +45,9 @@ InputCases cases_below(const std::filesystem::path& root, const std::vector<std:
 /// anonymous ids as in read_dataset_source(), or with source.keep_names those of the folders that hold them
 /// ("a_b_liver_03"). Sorts what gets new ids by id.
 ///   source  its `folder` is the input, of which folders are named
-///   output  folder of an earlier call, whose ids hold
-///   returns names and files by id, for write_case_names(); empty where ids are the names of files
+///   names   of earlier calls, whose ids hold; gets names and files of the cases, none where ids are the names of files
 /// Errors: those of with_ids().
-CaseNames name_cases(InputCases& found, const DatasetSource& source, const std::filesystem::path& output,
-                     Progress& progress);
+void name_cases(InputCases& found, const DatasetSource& source, CaseNamesLog& names, Progress& progress);
 
 /// Returns all files that hold a case, each once. Errors: kInput.
 VolumeFiles files_of_case(const Case& item, const VolumeFormats& formats);

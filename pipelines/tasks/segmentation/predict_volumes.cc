@@ -222,9 +222,7 @@ class VolumePrediction : public Prediction {
     return [this, next] { return hiding_paths(*next, [&] { return predictor_.plan_that_fits(*next, false); }); };
   }
 
-  void write_names() const {
-    if (!names_.empty()) write_case_names(o_.output, names_, b_.report.foreign.files);
-  }
+  void write_names() { names_.write(b_.report.foreign.files); }
 
   /// Groups images into cases, those that are to be predicted; a case without one of its channels is left out.
   std::vector<Case> wanted_cases(const std::vector<fs::path>& images) {
@@ -238,8 +236,8 @@ class VolumePrediction : public Prediction {
       b_.progress.warn(std::to_string(found.further) +
                        " images are named like further channels of others, but the run reads one channel: each is "
                        "predicted as an image of its own");
-    names_ = name_cases(found, {.folder = o_.input, .id_salt = reading_.id_salt, .keep_names = reading_.keep_names},
-                        o_.output, b_.progress);
+    name_cases(found, {.folder = o_.input, .id_salt = reading_.id_salt, .keep_names = reading_.keep_names}, names_,
+               b_.progress);
     b_.list(found.failures);
     keep_wanted(found.cases, b_.sieve(), [&](const Case& item) { return hashed_case(item, o_.formats); });
     return std::move(found.cases);
@@ -288,9 +286,9 @@ class VolumePrediction : public Prediction {
   LargestParts largest_;
   std::optional<ArrivingImages> arriving_;  // with {watch}
   std::vector<Case> cases_;
-  std::size_t first_ = 0;       // of those that arrived last
-  CaseNames names_;             // where ids are not the names of files
-  std::set<std::string> seen_;  // case ids
+  std::size_t first_ = 0;          // of those that arrived last
+  CaseNamesLog names_{o_.output};  // where ids are not the names of files
+  std::set<std::string> seen_;     // case ids
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // `voxshard report PREDICTIONS`: the contact sheet of a folder of predicted label maps. Images are those to which the
-// folder's case_paths.json leads, or those of a folder that is given, by their names; a case without one is shown by
+// folder's case_paths.jsonl leads, or those of a folder that is given, by their names; a case without one is shown by
 // its labels alone.
 //
 //   TaskReport report = prediction_sheet({.predictions = "pred", .images = "data/imagesTs", .file =

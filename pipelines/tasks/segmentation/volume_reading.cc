@@ -51,7 +51,7 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
   settings.push_back({"id-salt",
                       "File of a secret, 16 bytes or more: label maps are named by hashes that only its holder can "
                       "make, as prepare names cases with it; without it those of DICOM series and archives are "
-                      "numbered; case_paths.json leads back to the images",
+                      "numbered; case_paths.jsonl leads back to the images",
                       "", &o.id_salt});
   settings.push_back(keep_names_setting(o.keep_names));
   settings.push_back({"largest",

@@ -80,7 +80,7 @@ TEST(ChannelsCli, SeriesAreTheChannelsThatTheirFoldersOrArchivesAreNamedAs) {
     ASSERT_EQ(r.exit_code, 0) << input << r.err;
     EXPECT_EQ(file_text(out + "/case_0001.nii.gz"), file_text(folder / "of_files/a.nii.gz")) << input;
     EXPECT_FALSE(fs::exists(out + "/case_0002.nii.gz"));
-    fs::remove(out + "/case_paths.json");
+    fs::remove(out + "/case_paths.jsonl");
     expect_nobody_in(out);
   }
   const CommandResult named =

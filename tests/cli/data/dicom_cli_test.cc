@@ -78,7 +78,7 @@ TEST_F(DicomCli, APredictionHasTheSeriesOwnGridAndANumber) {
     expect_nobody(file.path().filename().string());
     if (!file.is_regular_file()) continue;
     expect_nobody(file_text(file.path()));
-    EXPECT_EQ(file_text(file.path()).find(id) != std::string::npos, file.path().filename() == "case_paths.json");
+    EXPECT_EQ(file_text(file.path()).find(id) != std::string::npos, file.path().filename() == "case_paths.jsonl");
   }
 }
 

@@ -1,5 +1,7 @@
 // A tree of studies through all commands: prepared, trained, predicted, evaluated and converted, under ids that hold
 // over the commands and name nobody.
+#include <sstream>
+
 #include "tests/cli/data/study_tree_scene.h"
 
 namespace voxshard {
@@ -38,7 +40,7 @@ class StudyChainCli : public StudyTreeScene {
   static void expect_nobody_there(const CommandResult& r, const fs::path& folder) {
     std::string all = r.out + r.err;
     for (const auto& file : fs::recursive_directory_iterator(folder))
-      if (file.is_regular_file() && file.path().filename() != "case_paths.json")
+      if (file.is_regular_file() && file.path().filename() != "case_paths.jsonl")
         all += file.path().filename().string() + file_text(file.path());
     for (const char* planted : {"PLANTED", "1.2.840.4711", "ct_"}) EXPECT_THAT(all, Not(HasSubstr(planted)));
   }
@@ -59,11 +61,11 @@ TEST_F(StudyChainCli, ATrainedRunPredictsUnderTheIdsOfItsCases) {
   for (const auto& file : fs::directory_iterator(pred)) {
     const std::string name = file.path().filename();
     if (name.ends_with(".nii.gz")) predicted.insert(name.substr(0, name.size() - 7));
-    if (name != "case_paths.json") all += name + file_text(file.path());
+    if (name != "case_paths.jsonl") all += name + file_text(file.path());
   }
   EXPECT_EQ(predicted, cases);
   for (const char* planted : {"PLANTED", "1.2.840.4711"}) EXPECT_THAT(all, Not(HasSubstr(planted)));
-  EXPECT_THAT(file_text(pred + "/case_paths.json"), HasSubstr("PLANTED_P1"));
+  EXPECT_THAT(file_text(pred + "/case_paths.jsonl"), HasSubstr("PLANTED_P1"));
 }
 
 TEST_F(StudyChainCli, WithoutASecretLabelMapsAreNumberedAndKeepTheirNumbers) {
@@ -81,7 +83,7 @@ TEST_F(StudyChainCli, WithoutASecretLabelMapsAreNumberedAndKeepTheirNumbers) {
   EXPECT_EQ(second.json().at("kept"), 3) << "the same series have the same names";
   EXPECT_THAT(predicted(), ElementsAre("case_0001", "case_0002", "case_0003", "case_0004"));
   EXPECT_EQ(file_text(pred_ + "/case_0002.nii.gz"), before);
-  EXPECT_THAT(file_text(pred_ + "/case_paths.json"), HasSubstr("PLANTED_P3"));
+  EXPECT_THAT(file_text(pred_ + "/case_paths.jsonl"), HasSubstr("PLANTED_P3"));
   EXPECT_EQ(run_voxshard(predict(salt_)).exit_code, 6) << "another naming is not mixed with this one";
 }
 
@@ -136,10 +138,10 @@ TEST_F(StudyChainCli, AnEvaluationByTheTreeSaysWhatItLacks) {
   EXPECT_EQ(missing.exit_code, 8);
   EXPECT_THAT(missing.err, HasSubstr("case_0001"));
   expect_nobody_there(missing, pred_);
-  fs::remove(pred_ + "/case_paths.json");
+  fs::remove(pred_ + "/case_paths.jsonl");
   const CommandResult lost = run_voxshard(evaluate());
   EXPECT_EQ(lost.exit_code, 3);
-  EXPECT_THAT(lost.err, HasSubstr("case_paths.json"));
+  EXPECT_THAT(lost.err, HasSubstr("case_paths.jsonl"));
 }
 
 TEST_F(StudyChainCli, ATreeBecomesATrainingSetOfNnUNetUnderNumbers) {
@@ -149,7 +151,7 @@ TEST_F(StudyChainCli, ATreeBecomesATrainingSetOfNnUNetUnderNumbers) {
   ASSERT_EQ(r.exit_code, 0) << r.err;
   expect_nobody_there(r, set);
   EXPECT_THAT(names_in(set + "/labelsTr", ".nii.gz"), ElementsAre("case_0001", "case_0002", "case_0003", "case_0004"));
-  EXPECT_THAT(file_text(set + "/case_paths.json"), HasSubstr("PLANTED_P2"));
+  EXPECT_THAT(file_text(set + "/case_paths.jsonl"), HasSubstr("PLANTED_P2"));
   const nlohmann::json json = nlohmann::json::parse(file_text(set + "/dataset.json"));
   EXPECT_EQ(json.at("labels"), nlohmann::json({{"background", 0}, {"liver", 1}, {"spleen", 2}}));
   EXPECT_EQ(json.at("annotated").size(), 1u);
@@ -230,11 +232,13 @@ TEST_F(StudyChainCli, CasesOfOnePatientStandInOneFoldAndNobodyLearnsWhoItIs) {
   ASSERT_EQ(prepared.exit_code, 0) << prepared.err;
   EXPECT_THAT(prepared.out, HasSubstr("1 patient has several cases"));
   expect_nobody(prepared);
-  const nlohmann::json names = nlohmann::json::parse(file_text(work_ + "/case_paths.json")).at("cases");
+  std::istringstream names(file_text(work_ + "/case_paths.jsonl"));
   std::vector<std::string> ids;
-  for (const auto& [id, one] : names.items())
+  for (std::string line; std::getline(names, line);) {
+    const nlohmann::json one = nlohmann::json::parse(line);
     for (const char* study : {"PLANTED_P0/", "PLANTED_P2/"})
-      if (one.at("files").dump().find(study) != std::string::npos) ids.push_back(id);
+      if (one.at("files").dump().find(study) != std::string::npos) ids.push_back(one.at("case"));
+  }
   ASSERT_EQ(ids.size(), 2u);
   const CommandResult trained = run_voxshard("train " + work_ + " -o " + run_ +
                                              " --steps 1 --base-filters 4 --depth 2 --crop 4x8x8 --fold 0 --json");

@@ -20,9 +20,9 @@ TEST_F(StudyTreeCli, IsPreparedWithoutATraceOfWhoItIs) {
   EXPECT_THAT(r.out, HasSubstr("spleen: in 3 of 4 cases"));
   EXPECT_THAT(r.out, HasSubstr("ids of cases are numbers"));
   struct stat status {};
-  ASSERT_EQ(::stat((work_ + "/case_paths.json").c_str(), &status), 0);
+  ASSERT_EQ(::stat((work_ + "/case_paths.jsonl").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
-  EXPECT_THAT(file_text(work_ + "/case_paths.json"), HasSubstr("PLANTED_P2"));
+  EXPECT_THAT(file_text(work_ + "/case_paths.jsonl"), HasSubstr("PLANTED_P2"));
 }
 
 TEST_F(StudyTreeCli, WhatIsWrongIsToldByIdsAlone) {
@@ -51,7 +51,7 @@ TEST_F(StudyTreeCli, NamesAreKeptWhenThatIsAskedForAndSaid) {
   const CommandResult r = run_voxshard(prepare("--keep-names"));
   ASSERT_EQ(r.exit_code, 0) << r.err;
   EXPECT_TRUE(fs::exists(work_ + "/images/PLANTED_P0_PLANTED_CT.nii"));
-  EXPECT_FALSE(fs::exists(work_ + "/case_paths.json"));
+  EXPECT_FALSE(fs::exists(work_ + "/case_paths.jsonl"));
   EXPECT_THAT(r.err, HasSubstr("--keep-names says so"));
 }
 
@@ -76,7 +76,7 @@ TEST_F(StudyTreeCli, IsChecked) {
   ASSERT_TRUE(r.exit_code == 0 || r.exit_code == 8) << r.err;
   EXPECT_EQ(r.json().at("training"), 4);
   expect_nobody(r);
-  EXPECT_TRUE(fs::exists(scratch_ / "checked/case_paths.json"));
+  EXPECT_TRUE(fs::exists(scratch_ / "checked/case_paths.jsonl"));
   EXPECT_EQ(run_voxshard("check " + tree_).exit_code, 2) << "a tree needs --classes";
 }
 
@@ -171,7 +171,7 @@ TEST_F(StudyTreeCli, AnArchiveForEachStudyIsPreparedLikeItsFolder) {
     for (const auto& file : fs::directory_iterator(work_ + "/" + part))
       EXPECT_EQ(file_text(again + "/" + part + "/" + file.path().filename().string()), file_text(file.path()))
           << file.path();
-  EXPECT_THAT(file_text(again + "/case_paths.json"), HasSubstr("PLANTED_P2.zip/#series=ct_"));
+  EXPECT_THAT(file_text(again + "/case_paths.jsonl"), HasSubstr("PLANTED_P2.zip/#series=ct_"));
   EXPECT_THAT(run_voxshard(words + " --resume").out, HasSubstr("0 prepared, 4 finished before"));
   fs::remove_all(work_), fs::rename(again, work_);
   expect_nobody(r);

@@ -55,7 +55,7 @@ class StudyTreeScene : public testing::Test {
     if (std::filesystem::exists(work_))
       for (const auto& file : std::filesystem::recursive_directory_iterator(work_)) {
         all += std::filesystem::relative(file.path(), work_).string() + "\n";
-        if (file.is_regular_file() && file.path().filename() != "case_paths.json") all += file_text(file.path());
+        if (file.is_regular_file() && file.path().filename() != "case_paths.jsonl") all += file_text(file.path());
       }
     return all;
   }

@@ -87,10 +87,58 @@ TEST(CaseIds, TheFileThatLeadsBackIsForItsOwnerAlone) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   EXPECT_THAT(read_bytes(dir / kCaseNamesFile), HasSubstr("/data/MEIER/ct"));
   EXPECT_EQ(read_case_names(dir.path()).at("case_0001").name, "MEIER");
-  dir.write(kCaseNamesFile, R"({"cases": 3})");
-  expect_error(ErrorKind::kInput, "not as prepare wrote it", [&] { read_case_names(dir.path()); });
-  dir.write(kCaseNamesFile, R"({"cases": {"../case_0001": {"name": "MEIER", "files": []}}})");
-  expect_error(ErrorKind::kInput, "not as prepare wrote it", [&] { read_case_names(dir.path()); });
+  for (const char* line : {R"({"cases": 3})", R"({"case": 3})", R"({"case":"../case_0001","name":"MEIER","files":[]})",
+                           R"({"case":"case_0001"{"case":"case_0002","name":"ABEL","files":[]})"}) {
+    dir.write(kCaseNamesFile, std::string(line) + "\n");
+    expect_error(ErrorKind::kInput, "not as prepare wrote it", [&] { read_case_names(dir.path()); });
+  }
+}
+
+TEST(CaseIds, NamesOfAnOlderVersionAreNotPassedOver) {
+  const ScratchFolder dir("ids");
+  dir.write("case_paths.json", R"({"cases": {"case_0001": {"name": "MEIER", "files": []}}})");
+  expect_error(ErrorKind::kInput, "in the form of an older version", [&] { read_case_names(dir.path()); });
+  expect_error(ErrorKind::kInput, "in the form of an older version", [&] { read_case_files(dir.path()); });
+  write_case_names(dir.path(), {{"case_0001", {"MEIER", {}}}});
+  EXPECT_EQ(read_case_names(dir.path()).size(), 1u);
+}
+
+TEST(CaseNamesLog, WhatArrivesIsALineThatIsAdded) {
+  const ScratchFolder dir("ids");
+  const auto text = [&] { return read_bytes(dir / kCaseNamesFile); };
+  write_case_names(dir.path(), {{"case_0001", {"MEIER", {"/data/MEIER/ct"}}}}, {"/data/notes.txt"});
+  dir.write(kCaseNamesFile, text() + R"({"case":"case_0002","na)");  // a kill cut it short
+  CaseNamesLog log(dir.path());
+  log.write();
+  EXPECT_THAT(text(), testing::EndsWith("na")) << "nothing was named";
+  EXPECT_EQ(log.names().size(), 1u);
+  log.add({{"case_0002", {"ABEL", {"/in/ABEL"}}}});
+  log.write({"/data/notes.txt"});
+  EXPECT_EQ(text(), R"({"case":"case_0001","name":"MEIER","files":[]}
+{"case":"case_0002","name":"ABEL","files":["/in/ABEL"]}
+{"foreign":"/data/notes.txt"}
+)");
+
+  const std::string before = text();
+  dir.write(kCaseNamesFile, "{}\n" + before);  // seen by whoever reads or replaces the file
+  log.add({{"case_0001", {"MEIER", {}}}, {"case_0002", {"ABEL", {"/in/ABEL"}}}});
+  log.write({"/data/notes.txt"});
+  log.add({{"case_0002", {"ABEL", {"/in/2/ABEL"}}}, {"case_0003", {"ZORN", {"/in/ZORN"}}}});
+  log.write({"/data/notes.txt"});
+  EXPECT_EQ(text(), "{}\n" + before + R"({"case":"case_0002","name":"ABEL","files":["/in/2/ABEL"]}
+{"case":"case_0003","name":"ZORN","files":["/in/ZORN"]}
+)");
+  dir.write(kCaseNamesFile, text().substr(3));
+  EXPECT_EQ(read_case_files(dir.path()).at("case_0002"), std::vector<fs::path>{"/in/2/ABEL"}) << "the last line holds";
+  EXPECT_EQ(read_case_names(dir.path()).size(), 3u);
+  struct stat status {};
+  ASSERT_EQ(::stat((dir / kCaseNamesFile).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+
+  fs::remove(dir / kCaseNamesFile);
+  log.add({{"case_0004", {"HUBER", {}}}});
+  log.write();
+  EXPECT_EQ(read_case_names(dir.path()).size(), 4u) << "a file that was taken away is written again";
 }
 
 TEST(HiddenPaths, NoPathOfACaseIsLeftInAText) {

@@ -48,7 +48,7 @@ struct RecursiveScene : TrainingScene {
             .cases.at(0)
             .file);
   }
-  /// Returns the id by which case_paths.json calls a file.
+  /// Returns the id by which case_paths.jsonl calls a file.
   std::string id_of(const std::string& name, const std::string& output = "out") const {
     for (const auto& [id, one] : read_case_names(path(output)))
       if (one.name == name) return id;

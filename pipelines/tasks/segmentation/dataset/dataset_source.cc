@@ -1,8 +1,10 @@
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "io/datasets/class_map.h"
 #include "io/datasets/study_files.h"
@@ -103,6 +105,38 @@ std::string reason_without_names(const std::string& code) {
   return "its name is no plain file name";
 }
 
+/// with_ids() that reads the names of earlier calls only where ids are ordinals.
+SourceDataset with_ids_after(Dataset dataset, bool folders_of_names, const DatasetSource& source,
+                             const std::function<CaseNames()>& earlier, Progress& progress) {
+  if (source.keep_names && !source.id_salt.empty())
+    refuse("{keep-names} and {id-salt} contradict each other: ids are names, or made with a secret");
+  const std::optional<Secret> secret = secret_for_ids(source.id_salt, progress);
+  SourceDataset found{.dataset = std::move(dataset), .names = {}, .ids = "names", .folders_of_names = folders_of_names};
+  const auto say_notes = [&] {
+    for (const CaseProblem& note : found.dataset.notes)
+      progress.warn("case " + note.id + ": " + note.code + " " + note.reason);
+  };
+  if (!secret && (source.keep_names || !folders_of_names)) {
+    if (source.keep_names)
+      progress.log(
+          "ids of cases are the names of files and folders, because {keep-names} says so: whatever these say of "
+          "patients stands in every output");
+    else if (!are_ordinals(found.dataset))
+      progress.log(
+          "ids of cases are the file names of the data set, which stand in every output; where they name patients, "
+          "{id-salt} FILE hides them");
+    say_notes();
+    return found;
+  }
+  if (!folders_of_names)
+    for (CaseProblem& problem : found.dataset.problems) problem.reason = reason_without_names(problem.code);
+  if (!secret) found.names = earlier();
+  give_ids(found.dataset, secret, found.names);
+  found.ids = secret ? "salted" : "ordinals";
+  say_notes();
+  return found;
+}
+
 }  // namespace
 
 std::vector<Setting> source_settings(DatasetSource& o) {
@@ -129,33 +163,15 @@ std::vector<Setting> source_settings(DatasetSource& o) {
 
 SourceDataset with_ids(Dataset dataset, bool folders_of_names, const DatasetSource& source, const fs::path& work,
                        Progress& progress) {
-  if (source.keep_names && !source.id_salt.empty())
-    refuse("{keep-names} and {id-salt} contradict each other: ids are names, or made with a secret");
-  const std::optional<Secret> secret = secret_for_ids(source.id_salt, progress);
-  SourceDataset found{.dataset = std::move(dataset), .names = {}, .ids = "names", .folders_of_names = folders_of_names};
-  const auto say_notes = [&] {
-    for (const CaseProblem& note : found.dataset.notes)
-      progress.warn("case " + note.id + ": " + note.code + " " + note.reason);
-  };
-  if (!secret && (source.keep_names || !folders_of_names)) {
-    if (source.keep_names)
-      progress.log(
-          "ids of cases are the names of files and folders, because {keep-names} says so: whatever these say of "
-          "patients stands in every output");
-    else if (!are_ordinals(found.dataset))
-      progress.log(
-          "ids of cases are the file names of the data set, which stand in every output; where they name patients, "
-          "{id-salt} FILE hides them");
-    say_notes();
-    return found;
-  }
-  if (!folders_of_names)
-    for (CaseProblem& problem : found.dataset.problems) problem.reason = reason_without_names(problem.code);
-  if (!work.empty() && !secret) found.names = read_case_names(work);
-  give_ids(found.dataset, secret, found.names);
-  found.ids = secret ? "salted" : "ordinals";
-  say_notes();
-  return found;
+  return with_ids_after(
+      std::move(dataset), folders_of_names, source, [&] { return work.empty() ? CaseNames() : read_case_names(work); },
+      progress);
+}
+
+SourceDataset with_ids(Dataset dataset, bool folders_of_names, const DatasetSource& source, const CaseNames& earlier,
+                       Progress& progress) {
+  return with_ids_after(
+      std::move(dataset), folders_of_names, source, [&] { return earlier; }, progress);
 }
 
 bool is_study_tree(const fs::path& folder) {

@@ -53,6 +53,9 @@ SourceDataset read_dataset_source(const DatasetSource& source, const std::filesy
 /// Errors: kUsage for both a secret and `keep_names`; those of read_secret and read_case_names.
 SourceDataset with_ids(Dataset dataset, bool folders_of_names, const DatasetSource& source,
                        const std::filesystem::path& work, Progress& progress);
+/// The same with the names of earlier calls, where they are read already.
+SourceDataset with_ids(Dataset dataset, bool folders_of_names, const DatasetSource& source, const CaseNames& earlier,
+                       Progress& progress);
 
 /// True for a folder that is a tree of DICOM studies, in folders or archives, and no data set with a dataset.json.
 bool is_study_tree(const std::filesystem::path& folder);

@@ -22,6 +22,7 @@ EvaluatedSet read_studies_of(const EvaluateLabelsOptions& options, const VolumeF
     throw Error(ErrorKind::kUsage,
                 "[evaluate] {classes} is for references in a tree of DICOM studies, which has its own classes and no "
                 "training cases: leave out {dataset} and {baseline}");
+  read_case_names(options.predictions);  // refuses those of an older version
   if (std::error_code error; !fs::exists(options.predictions / kCaseNamesFile, error))
     throw input_error(options.predictions,
                       std::string("has no ") + kCaseNamesFile + ", which says of which series each label map is",

@@ -3,6 +3,7 @@
 // what would be done.
 #include <fstream>
 
+#include "io/datasets/case_ids.h"
 #include "io/inbox/inbox.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/segmentation/studies/study_again.h"
@@ -224,6 +225,9 @@ TEST_F(RunStudies, AnotherStudyUnderTheSameNameIsNotJoinedWithTheEarlierOne) {
   ASSERT_EQ(report.cases.size(), 2u);
   EXPECT_EQ(files_in(path("done/st_1")), 12u);
   EXPECT_EQ(files_in(path("done/st_1.2")), 8u);
+  const auto images = read_case_files(path("out"));
+  EXPECT_EQ(images.size(), 2u);
+  for (const auto& [id, files] : images) EXPECT_EQ(files.size(), 1u) << id << ": a later arrival leaves its line";
 }
 
 TEST_F(RunStudies, ARestartGoesOnWhereAKillLeftAStudyHalfJoined) {

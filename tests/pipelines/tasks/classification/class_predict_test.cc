@@ -58,7 +58,7 @@ TEST(PredictClasses, ItemsInFoldersAreNumberedOrCalledByTheirPaths) {
   ASSERT_EQ(found.rows.size(), 6u) << "the folders are no classes here";
   for (const ClassPrediction& row : found.rows) EXPECT_TRUE(row.file.starts_with("case_000")) << row.file;
   EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")), testing::Not(HasSubstr("bright/0.png")));
-  EXPECT_THAT(Scene::bytes_of(scene.path("found.case_paths.json")), HasSubstr("\"name\": \"bright/0.png\""));
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.case_paths.jsonl")), HasSubstr("\"name\":\"bright/0.png\""));
   o.output = scene.path("named.json"), o.task.of<ClassPredictionOptions>().keep_names = true;
   run_predict(o, scene.progress);
   found = read_class_predictions(o.output);

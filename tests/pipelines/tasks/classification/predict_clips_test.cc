@@ -76,7 +76,7 @@ TEST_F(PredictClips, FilmsInFoldersAreNumbered) {
   EXPECT_EQ(report.cases.size(), 2u);
   EXPECT_THAT(scene_.found().rows.at(0).file, "case_0001");
   EXPECT_THAT(Scene::bytes_of(scene_.path("found.json")), testing::Not(HasSubstr("MEIER")));
-  EXPECT_THAT(Scene::bytes_of(scene_.path("found.case_paths.json")), HasSubstr("HUBER/film.mkv"));
+  EXPECT_THAT(Scene::bytes_of(scene_.path("found.case_paths.jsonl")), HasSubstr("HUBER/film.mkv"));
 }
 
 TEST_F(PredictClips, AListIsPredictedWhateverItsIntervalsHold) {

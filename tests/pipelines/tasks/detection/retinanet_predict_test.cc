@@ -71,13 +71,13 @@ TEST(PredictDetections, PicturesInFoldersAreNumberedAndNoFolderIsNamed) {
   for (const std::string& line : scene.progress.lines) said += line;
   for (const char* name : {"MEIER", "HUBER", "KRANK", "SCHULZ"})
     EXPECT_THAT(said, testing::Not(testing::HasSubstr(name)));
-  EXPECT_THAT(Scene::bytes_of(scene.path("found.case_paths.json")), testing::HasSubstr("\"name\": \"MEIER/p.png\""));
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.case_paths.jsonl")), testing::HasSubstr("\"name\":\"MEIER/p.png\""));
   EXPECT_TRUE(fs::exists(scene.path("drawn/" + report.cases[0].id + ".png")));
   o.output = scene.path("named.json"), prediction_settings(o).keep_names = true;
   prediction_settings(o).draw.clear();
   run_predict(o, scene.progress);
   EXPECT_THAT(Scene::bytes_of(o.output), testing::HasSubstr("\"file_name\": \"HUBER/2024/p.png\""));
-  EXPECT_FALSE(fs::exists(scene.path("named.case_paths.json")));
+  EXPECT_FALSE(fs::exists(scene.path("named.case_paths.jsonl")));
 }
 
 TEST(PredictDetections, APartitionFindsTheSame) {
