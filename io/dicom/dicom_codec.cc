@@ -33,7 +33,7 @@ Error undecodable(const CompressedPixels& pixels) { return damaged(pixels, "has 
 /// Throws for numbers of bits that no image has, and for a highest stored bit that is not the one above the others
 /// (DICOM PS3.5, 8.1.1), where fewer bits are stored than allocated.
 void require_sound_bits(const CompressedPixels& pixels) {
-  if (pixels.bits != 1 && pixels.bits != 8 && pixels.bits != 16 && pixels.bits != 32)
+  if (pixels.bits != 8 && pixels.bits != 16 && pixels.bits != 32)
     throw damaged(pixels, "stores its pixels in " + std::to_string(pixels.bits) + " bits, expected 8, 16 or 32");
   const std::string stored =
       "says that " + std::to_string(pixels.bits_stored) + " of " + std::to_string(pixels.bits) + " bits are stored";
@@ -276,6 +276,9 @@ std::vector<char> decode(const CompressedPixels& p, const std::vector<std::vecto
 }  // namespace
 
 std::vector<char> decode_dicom_pixels(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments) {
+  if (pixels.bits == 1)  // of a segmentation; native ones are read
+    throw input_error(pixels.path, "has compressed pixels of 1 bit, which are not read",
+                      "export it without compression, or with 8 bits");
   if (static_cast<std::int64_t>(fragments.size()) < pixels.frames)
     throw damaged(pixels, "has " + std::to_string(fragments.size()) + " compressed images for " +
                               std::to_string(pixels.frames) + " frames");

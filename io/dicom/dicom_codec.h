@@ -24,7 +24,7 @@ struct CompressedPixels {
 
 /// Returns the stored values of all frames, in this machine's byte order.
 ///   fragments  in the order of the file, one or more for each frame
-/// Errors: kInput for pixels that cannot be decoded, or whose sign is not that of the header.
+/// Errors: kInput for pixels that cannot be decoded, have 1 bit, or whose sign is not that of the header.
 std::vector<char> decode_dicom_pixels(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments);
 
 }  // namespace voxshard

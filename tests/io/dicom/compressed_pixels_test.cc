@@ -51,6 +51,16 @@ TEST(RlePixels, WhatIsCutIsAnErrorOfItsFile) {
     expect_error(ErrorKind::kInput, "slice.dcm", [&] { pixels_of<std::int16_t>(kRle, {whole.substr(0, bytes)}); });
 }
 
+TEST(CompressedPixels, ThoseOfOneBitAreSaidNotToBeRead) {
+  CompressedPixels shape = kRle;
+  shape.bits = shape.bits_stored = 1, shape.high_bit = 0;
+  for (const char* kind : {"5", "4.70", "4.80", "4.90"}) {
+    shape.syntax = std::string("1.2.840.10008.1.2.") + kind;
+    expect_error(ErrorKind::kInput, "slice.dcm: has compressed pixels of 1 bit, which are not read; export it without",
+                 [&] { pixels_of<std::uint8_t>(shape, {rle_frame({"\x05"})}); });
+  }
+}
+
 TEST(CompressedPixels, AnUnknownTransferSyntaxIsNamed) {
   CompressedPixels shape = kRle;
   shape.syntax = "1.2.840.10008.1.2.4.100";
