@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPngBegin = "\x89PNG\r\n\x1a\n";
+constexpr std::string_view kDicomMark = "DICM";  // behind a preamble (DICOM PS3.10, 7.1)
+constexpr std::size_t kDicomPreambleBytes = 128;
 constexpr const char* kGetAgain = "copy the file again from its source";
 
 [[noreturn]] void throw_cut_off(const fs::path& path) { throw input_error(path, "is cut off", kGetAgain); }
@@ -153,7 +155,9 @@ ImageHeader parse_image_header(std::string_view bytes, const fs::path& path) {
     h = parse_jpeg(bytes, path);
   else if (is_tiff(bytes))
     h = parse_tiff(bytes, path);
-  else
+  else if (bytes.size() > kDicomPreambleBytes && bytes.substr(kDicomPreambleBytes).starts_with(kDicomMark))
+    throw input_error(path, "is a DICOM file, no PNG, JPEG or TIFF", "convert it to one of these");
+  else  // OpenCV would choose a decoder of its own for it
     throw input_error(path, "is no PNG, JPEG or TIFF", "convert it to one of these");
   h.file_bytes = static_cast<std::int64_t>(bytes.size());
   if (h.width < 1 || h.height < 1 || h.channels < 1)

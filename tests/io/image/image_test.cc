@@ -2,6 +2,7 @@
 #include "io/image/image.h"
 
 #include "io/image/image_resize.h"
+#include "tests/io/dicom_files.h"
 #include "tests/io/image/image_files.h"
 #include "tests/io/test_files.h"
 
@@ -170,6 +171,29 @@ TEST(Image, WhatIsNoImageIsSaidToBeNone) {
   expect_error(ErrorKind::kInput, "folder.png: cannot be read: it is a folder", [&] { read_rgb(path("folder.png")); });
   expect_error(ErrorKind::kInput, "float.tif: has signed or floating-point", [&] { read_rgb(path("float.tif")); });
   expect_error(ErrorKind::kInput, "bits.tif: has 32 bits", [&] { read_rgb(path("bits.tif")); });
+}
+
+TEST(Image, DicomFilesAreRefusedBeforeOpenCvChoosesADecoderWhateverTheirName) {
+  ScratchFolder dir;
+  const std::string dicom = dicom_bytes({}, {1, 2, 3, 4});
+  for (const std::string name : {"a.png", "a.jpg", "a.tif"}) {
+    write_bytes(dir.path() / name, dicom);
+    const std::string said = name + ": is a DICOM file, no PNG, JPEG or TIFF";
+    expect_error(ErrorKind::kInput, said, [&] { read_rgb(dir.path() / name); });
+    expect_error(ErrorKind::kInput, said, [&] { read_image_header(dir.path() / name); });
+  }
+  write_bytes(dir.path() / "bare.png", dicom.substr(132));
+  expect_error(ErrorKind::kInput, "bare.png: is no PNG", [&] { read_rgb(dir.path() / "bare.png"); });
+  write_bytes(dir.path() / "bitmap.png", "BM" + std::string(200, '\0'));
+  expect_error(ErrorKind::kInput, "bitmap.png: is no PNG", [&] { read_rgb(dir.path() / "bitmap.png"); });
+}
+
+TEST(Image, ATiffWithTheMarkOfADicomFileIsDecodedAsATiff) {
+  ScratchFolder dir;
+  std::string bytes = tiff_bytes({.width = 64, .height = 4}, {7});
+  bytes.replace(128, 4, "DICM");
+  const std::vector<int> values = levels(read(dir, "a.tif", bytes));
+  for (const char level : std::string("DICM\a")) EXPECT_THAT(values, testing::Contains(int{level}));
 }
 
 TEST(Image, AHeaderThatPromisesTooMuchIsRefusedBeforeDecoding) {
