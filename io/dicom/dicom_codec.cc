@@ -30,19 +30,6 @@ Error damaged(const CompressedPixels& pixels, const std::string& what) {
 
 Error undecodable(const CompressedPixels& pixels) { return damaged(pixels, "has pixels that cannot be decoded"); }
 
-/// Throws for numbers of bits that no image has, and for a highest stored bit that is not the one above the others
-/// (DICOM PS3.5, 8.1.1), where fewer bits are stored than allocated.
-void require_sound_bits(const CompressedPixels& pixels) {
-  if (pixels.bits != 8 && pixels.bits != 16 && pixels.bits != 32)
-    throw damaged(pixels, "stores its pixels in " + std::to_string(pixels.bits) + " bits, expected 8, 16 or 32");
-  const std::string stored =
-      "says that " + std::to_string(pixels.bits_stored) + " of " + std::to_string(pixels.bits) + " bits are stored";
-  if (pixels.bits_stored < 1 || pixels.bits_stored > pixels.bits) throw damaged(pixels, stored);
-  if (pixels.bits_stored < pixels.bits && pixels.high_bit != pixels.bits_stored - 1)
-    throw damaged(pixels, stored + ", the highest of them bit " + std::to_string(pixels.high_bit) + " in place of " +
-                              std::to_string(pixels.bits_stored - 1));
-}
-
 /// The frame header of a JPEG stream.
 struct JpegFrame {
   int bits = 0;  // per sample
@@ -274,6 +261,17 @@ std::vector<char> decode(const CompressedPixels& p, const std::vector<std::vecto
 }
 
 }  // namespace
+
+void require_sound_bits(const CompressedPixels& pixels) {
+  if (pixels.bits != 8 && pixels.bits != 16 && pixels.bits != 32)
+    throw damaged(pixels, "stores its pixels in " + std::to_string(pixels.bits) + " bits, expected 8, 16 or 32");
+  const std::string stored =
+      "says that " + std::to_string(pixels.bits_stored) + " of " + std::to_string(pixels.bits) + " bits are stored";
+  if (pixels.bits_stored < 1 || pixels.bits_stored > pixels.bits) throw damaged(pixels, stored);
+  if (pixels.bits_stored < pixels.bits && pixels.high_bit != pixels.bits_stored - 1)
+    throw damaged(pixels, stored + ", the highest of them bit " + std::to_string(pixels.high_bit) + " in place of " +
+                              std::to_string(pixels.bits_stored - 1));
+}
 
 std::vector<char> decode_dicom_pixels(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments) {
   if (pixels.bits == 1)  // of a segmentation; native ones are read

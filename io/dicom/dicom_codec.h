@@ -22,6 +22,11 @@ struct CompressedPixels {
   bool is_signed = false;
 };
 
+/// Checks what a header says of the bits of pixels, also of those that are not compressed. Errors: kInput for numbers
+/// of bits that no image has, and for a highest stored bit that is not the one above the others (DICOM PS3.5, 8.1.1),
+/// where fewer bits are stored than allocated.
+void require_sound_bits(const CompressedPixels& pixels);
+
 /// Returns the stored values of all frames, in this machine's byte order.
 ///   fragments  in the order of the file, one or more for each frame
 /// Errors: kInput for pixels that cannot be decoded, have 1 bit, or whose sign is not that of the header.

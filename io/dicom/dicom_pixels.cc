@@ -39,7 +39,14 @@ Error damaged(const fs::path& path, const std::string& what) {
 }
 
 /// Returns the fragments of compressed pixels, without the table of offsets that comes first.
-std::vector<std::vector<char>> fragments_of(const fs::path& path, DcmPixelSequence& sequence) {
+std::vector<std::vector<char>> fragments_of(const fs::path& path, DcmPixelData& pixels) {
+  E_TransferSyntax syntax = EXS_Unknown;
+  const DcmRepresentationParameter* parameter = nullptr;
+  pixels.getOriginalRepresentationKey(syntax, parameter);
+  DcmPixelSequence* found = nullptr;
+  if (pixels.getEncapsulatedRepresentation(syntax, parameter, found).bad() || found == nullptr)
+    throw damaged(path, "has no pixels that can be decoded");
+  DcmPixelSequence& sequence = *found;
   std::vector<std::vector<char>> fragments;
   for (unsigned long i = 1; i < sequence.card(); ++i) {
     DcmPixelItem* item = nullptr;
@@ -60,6 +67,26 @@ std::vector<char> native_pixels(const fs::path& path, DcmElement& element, std::
   if (element.getPartialValue(pixels.data(), 0, static_cast<Uint32>(expected), nullptr, EBO_LittleEndian).bad())
     throw damaged(path, "is truncated, or has pixels that cannot be read");
   return pixels;
+}
+
+/// Extends the sign of signed pixels of which fewer bits are stored than allocated, where no pixel has a bit above the
+/// stored ones: the highest of these is the sign (DICOM PS3.5, 8.1.1), and not all writers repeat it above. Where a
+/// pixel has such a bit, the writer did, or put a padding value there: all stay as they are.
+void extend_sign(std::vector<char>& pixels, int bits, int stored) {
+  const auto width = static_cast<std::size_t>(bits / 8);  // at most 4
+  const std::uint64_t sign = std::uint64_t{1} << (stored - 1), above = ~((sign << 1) - 1);
+  const auto value_at = [&](std::size_t at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, pixels.data() + at, width);
+    return value;
+  };
+  for (std::size_t at = 0; at < pixels.size(); at += width)
+    if ((value_at(at) & above) != 0) return;
+  for (std::size_t at = 0; at < pixels.size(); at += width)
+    if (const std::uint64_t value = value_at(at); (value & sign) != 0) {
+      const std::uint64_t extended = value | above;
+      std::memcpy(pixels.data() + at, &extended, width);
+    }
 }
 
 constexpr double kAirHu = -1024, kMostHu = 3071;  // of 12 bits with the usual intercept
@@ -102,25 +129,26 @@ std::vector<char> read_stored_pixels(const fs::path& path, const StoredShape& sh
   E_TransferSyntax syntax = EXS_Unknown;
   const DcmRepresentationParameter* parameter = nullptr;
   pixels->getOriginalRepresentationKey(syntax, parameter);
-  if (!is_encapsulated(DcmXfer(syntax))) return native_pixels(path, *pixels, expected);
-  DcmPixelSequence* sequence = nullptr;
-  if (pixels->getEncapsulatedRepresentation(syntax, parameter, sequence).bad() || sequence == nullptr)
-    throw damaged(path, "has no pixels that can be decoded");
+  const bool is_native = !is_encapsulated(DcmXfer(syntax));
   Uint16 stored = 0, high = 0;
   if (open.file->getDataset()->findAndGetUint16(DCM_BitsStored, stored).bad()) stored = static_cast<Uint16>(shape.bits);
   if (open.file->getDataset()->findAndGetUint16(DCM_HighBit, high).bad()) high = static_cast<Uint16>(stored - 1);
-  std::vector<char> decoded = decode_dicom_pixels({.path = path,
-                                                   .syntax = DcmXfer(syntax).getXferID(),
-                                                   .columns = shape.columns,
-                                                   .rows = shape.rows,
-                                                   .frames = shape.frames,
-                                                   .bits = shape.bits,
-                                                   .bits_stored = stored,
-                                                   .high_bit = high,
-                                                   .is_signed = shape.is_signed},
-                                                  fragments_of(path, *sequence));
-  if (decoded.size() != expected) throw damaged(path, "holds pixels of another size than its header says");
-  return decoded;
+  const CompressedPixels about{.path = path,
+                               .syntax = is_native ? std::string() : DcmXfer(syntax).getXferID(),
+                               .columns = shape.columns,
+                               .rows = shape.rows,
+                               .frames = shape.frames,
+                               .bits = shape.bits,
+                               .bits_stored = stored,
+                               .high_bit = high,
+                               .is_signed = shape.is_signed};
+  if (shape.bits != 1) require_sound_bits(about);
+  std::vector<char> all =
+      is_native ? native_pixels(path, *pixels, expected) : decode_dicom_pixels(about, fragments_of(path, *pixels));
+  if (all.size() != expected) throw damaged(path, "holds pixels of another size than its header says");
+  if (shape.is_signed && stored < shape.bits && (is_native || syntax == EXS_RLELossless))
+    extend_sign(all, shape.bits, stored);
+  return all;
 }
 
 void read_dicom_slices(const DicomSeries& series,

@@ -30,6 +30,7 @@ struct DicomSpec {
   std::string kernel = "SOFT", thickness = "9", acquisition = "1", patient = "Planted^Name";
   std::string institution = "", patient_id = "";  // left out when empty
   std::uint16_t rows = 2, columns = 2, samples = 1, bits = 16, is_signed = 1;
+  std::optional<std::uint16_t> bits_stored = std::nullopt, high_bit = std::nullopt;  // else all, and the one above
   std::string colours = "MONOCHROME2";
   std::optional<std::array<double, 3>> position = std::array<double, 3>{0, 0, 0};
   std::optional<std::array<double, 6>> orientation = std::array<double, 6>{1, 0, 0, 0, 1, 0};
@@ -149,8 +150,9 @@ inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_
   if (!s.pixel_spacing.empty()) w.text(0x0028, 0x0030, "DS", s.pixel_spacing);
   if (s.pet) w.text(0x0028, 0x0051, "CS", s.pet->corrections);
   w.number(0x0028, 0x0100, s.bits);
-  w.number(0x0028, 0x0101, s.bits);
-  w.number(0x0028, 0x0102, static_cast<std::uint16_t>(s.bits - 1));
+  const std::uint16_t bits_stored = s.bits_stored.value_or(s.bits);
+  w.number(0x0028, 0x0101, bits_stored);
+  w.number(0x0028, 0x0102, s.high_bit.value_or(static_cast<std::uint16_t>(bits_stored - 1)));
   w.number(0x0028, 0x0103, s.is_signed);
   const char* vr = s.is_signed == 1 ? "SS" : "US";
   if (s.padding) w.number(0x0028, 0x0120, static_cast<std::uint16_t>(*s.padding), vr);
