@@ -1,5 +1,7 @@
 #include "pipelines/engine/predicted_file.h"
 
+#include <utility>
+
 #include "io/files/open_file.h"
 #include "io/files/output_folder.h"
 #include "pipelines/engine/seen_inputs.h"
@@ -65,7 +67,8 @@ fs::path write_left_out(const PredictReport& report, const fs::path& output) {
   return list;
 }
 
-void QuarantineList::write(const std::vector<CaseFailure>& failures) {
+void QuarantineList::write(const std::vector<CaseFailure>& failures, std::size_t dropped) {
+  if (std::exchange(dropped_, dropped) != dropped) written_.reset();
   std::string rows;
   for (std::size_t i = written_.value_or(0); i < failures.size(); ++i) rows += quarantine_row(failures[i]);
   const bool is_added = written_ && (rows.empty() || append_to_file(folder_ / "quarantine.csv", rows, true) == 0);

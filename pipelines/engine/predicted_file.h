@@ -48,12 +48,14 @@ class QuarantineList {
   explicit QuarantineList(std::filesystem::path folder) : folder_(std::move(folder)) {}
   /// Brings the file up to date: the first call replaces that of an earlier call of the command, with a row that a kill
   /// cut short; later ones add rows, or replace a file that cannot be added to. Errors: kOutput.
-  ///   failures  those of the call before come first
-  void write(const std::vector<CaseFailure>& failures);
+  ///   failures  those of the call before come first, without those that were dropped since
+  ///   dropped   number of rows of earlier calls that are out of date; the file is written whole when there are more
+  void write(const std::vector<CaseFailure>& failures, std::size_t dropped = 0);
 
  private:
   std::filesystem::path folder_;
   std::optional<std::size_t> written_;  // rows of the file; none: it is not of this list
+  std::size_t dropped_ = 0;
 };
 
 }  // namespace voxshard

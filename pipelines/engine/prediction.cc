@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "io/files/file_name.h"
 #include "io/files/now_reading.h"
-#include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/input_times.h"
 #include "pipelines/engine/none_left.h"
@@ -24,41 +22,6 @@ PredictReport take_part_in_prediction(TrainedRun run, const CoreWork& work, cons
 }
 
 }  // namespace
-
-void PredictionBatch::leave(ForeignFiles foreign, bool shows_names) {
-  foreign.shows_names = shows_names, hides_paths_ = options.recursive && !shows_names;
-  report.foreign = std::move(foreign);
-  if (report.foreign.any()) progress.warn("left out: " + text_of(report.foreign));
-}
-
-void PredictionBatch::list(const std::vector<CaseFailure>& unusable) {
-  for (const CaseFailure& failure : unusable) {
-    report.failures.push_back({failure.id, failure.code, shown(failure.message)});
-    progress.warn(shown_name(failure.id) + ": " + report.failures.back().message + " [quarantined]");
-  }
-}
-
-void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, double seconds, bool kept) {
-  settle();
-  ended_.insert(i);
-  report.cases.push_back({names_[i], file, seconds});
-  audited_.done.push_back(i), audited_.kept.push_back(kept);
-  report.kept += kept;
-  if (at_once_ <= 1)
-    progress.log(words_.one + shown_name(names_[i]) + ": " +
-                 (kept          ? "kept, predicted by an earlier call"
-                  : seconds > 0 ? "predicted in " + fixed_text(seconds, 2) + " s"
-                                : "predicted"));
-}
-
-void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {
-  settle();
-  ended_.insert(i), ++failed_;
-  audited_.failed[report.failures.size()] = i;
-  report.failures.push_back({plain_text(names_[i]), code, shown(message)});
-  if (!told_at_end_)
-    progress.warn(words_.one + shown_name(names_[i]) + ": " + report.failures.back().message + " [quarantined]");
-}
 
 std::optional<PlannedInput> Prediction::planned(PredictionBatch& batch, const PredictionTurn& turn, std::size_t i) {
   batch.require_planned(turn);
@@ -133,6 +96,12 @@ class PredictionLoop {
 
   void audit(bool finished) {
     if (trail_) trail_->append(b_.report, b_.audited_, finished);
+    if (const std::size_t gone = b_.drop_outdated(); trail_) trail_->dropped(gone);
+  }
+
+  /// Returns how often inputs were left out, those that came again included.
+  std::int64_t times_left_out() const {
+    return std::ssize(b_.report.failures) + static_cast<std::int64_t>(b_.outdated_failures_);
   }
 
   /// Writes the line of an input with whose error the batch ends.
@@ -221,7 +190,7 @@ class PredictionLoop {
       return false;
     }
     b_.names_ = task_.names(), turns_ = task_.turns();
-    total_ = std::ssize(b_.names_) + std::ssize(b_.report.failures) - static_cast<std::int64_t>(b_.failed_);
+    total_ = std::ssize(b_.names_) + times_left_out() - static_cast<std::int64_t>(b_.failed_);
     const auto refused = failure_of("", {ErrorKind::kBudget}, [&] { plan(); });
     if (!refused) return true;
     for (const PredictionTurn& turn : turns_) {
@@ -249,8 +218,7 @@ class PredictionLoop {
   }
 
   void count(std::size_t last) {
-    b_.progress.update("predict", std::ssize(b_.report.cases) + std::ssize(b_.report.failures), total_,
-                       b_.names_[last]);
+    b_.progress.update("predict", std::ssize(b_.report.cases) + times_left_out(), total_, b_.names_[last]);
   }
 
   /// Ends an input whose outputs were written behind, as its turn would have.

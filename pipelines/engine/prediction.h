@@ -163,6 +163,11 @@ class PredictionBatch {
     for (; forgotten_ < audited_.files.size(); ++forgotten_) audited_.files[forgotten_] = {};
     audited_.more.clear();
   }
+  /// Says that inputs which come from here on may have been left out before, under the same names: their outcome then
+  /// takes the place of that in the lists. For a batch whose inputs keep arriving, before list().
+  void may_come_again() { earlier_failures_ = report.failures.size(); }
+  /// Returns how many failures have left the lists because their inputs came again.
+  std::size_t outdated_failures() const { return outdated_failures_; }
   /// Leaves input `i` out: it is listed, and logged as "case NAME: why [quarantined]".
   void fail(std::size_t i, const std::string& code, const std::string& message);
 
@@ -171,6 +176,10 @@ class PredictionBatch {
   std::string shown(const std::string& message) const {
     return hides_paths_ ? without_paths_below(message, options.input, "the input") : message;
   }
+  /// Notes that earlier failures of an input are out of date.
+  void outdate(const std::string& name);
+  /// Takes them out of the report, once they are in the audit; returns how many there were.
+  std::size_t drop_outdated();
   friend class PredictionLoop;
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
@@ -198,12 +207,14 @@ class PredictionBatch {
   ProcessPlan warm_, left_;  // core sets that are alive outside of the network: counted by the task, and not
   bool counts_warm_ = false;
   std::vector<std::string> names_;
-  std::set<std::size_t> ended_;  // inputs that were predicted or failed
-  std::size_t failed_ = 0;       // of them, those that failed
-  std::size_t at_once_ = 1;      // inputs of the largest turn
-  bool hides_paths_ = false;     // below the input folder
-  bool told_at_end_ = false;     // the reason why the one input is left out
-  std::size_t forgotten_ = 0;    // inputs whose paths were released
+  std::set<std::size_t> ended_;                               // inputs that were predicted or failed
+  std::size_t failed_ = 0;                                    // of them, those that failed
+  std::size_t earlier_failures_ = 0, outdated_failures_ = 0;  // may_come_again(), outdated_failures()
+  std::set<std::size_t> outdated_;                            // of report.failures, until these are audited
+  std::size_t at_once_ = 1;                                   // inputs of the largest turn
+  bool hides_paths_ = false;                                  // below the input folder
+  bool told_at_end_ = false;                                  // the reason why the one input is left out
+  std::size_t forgotten_ = 0;                                 // inputs whose paths were released
   AuditInputs audited_;
   std::vector<std::unique_ptr<Session>> owned_;
   ModelSessions sessions_;

@@ -171,7 +171,8 @@ void ArrivingImages::keep_complete(std::vector<Case>& cases, std::vector<CaseFai
     return entry && !entries_.contains(*entry);
   };
   std::erase_if(cases, [&](const Case& item) { return std::ranges::any_of(item.images, arrives); });
-  std::erase_if(failures, [&](const CaseFailure& one) { return !said_.insert(one.id + "\n" + one.message).second; });
+  for (const Case& item : cases) said_.erase(item.id);
+  std::erase_if(failures, [&](const CaseFailure& one) { return !said_[one.id].insert(one.message).second; });
 }
 
 void ArrivingImages::expect(const std::vector<Case>& cases) {

@@ -48,7 +48,7 @@ class ArrivingImages {
   std::vector<std::filesystem::path> wait();
   /// Leaves out cases of which an image lies in an entry that is not complete (a channel that is found beside another
   /// while it is copied): they are made again when it arrives. Leaves out failures that were there after an earlier
-  /// wait(): images that wait for others are returned each time.
+  /// wait(): images that wait for others are returned each time. A case that is complete may fail anew later.
   void keep_complete(std::vector<Case>& cases, std::vector<CaseFailure>& failures);
   /// Notes the cases that were made of the images of the last wait().
   void expect(const std::vector<Case>& cases);
@@ -78,7 +78,7 @@ class ArrivingImages {
   std::size_t closed_ = 0;                          // folders that cannot be looked into, as far as that was said
   std::map<std::filesystem::path, Entry> entries_;  // those with images; no cases: they wait for other channels
   std::map<std::filesystem::path, std::set<std::filesystem::path>> used_;  // by image of a case: its entries
-  std::set<std::string> said_;                                             // failures, by id and message
+  std::map<std::string, std::set<std::string>> said_;                      // messages of failures, by id
 };
 
 /// Returns the images of the entries of an inbox that are complete, for a dry run: nothing is moved or written. Logs

@@ -218,6 +218,16 @@ InputCases cases_below(const fs::path& root, const std::vector<fs::path>& images
   return all;
 }
 
+void say_channels(const InputCases& found, std::size_t channels, Progress& progress) {
+  if (found.left_out > 0)
+    progress.warn("left out: " + std::to_string(found.left_out) + " files of channels behind the " +
+                  std::to_string(channels) + " of the run");
+  if (found.further > 0)
+    progress.warn(std::to_string(found.further) +
+                  " images are named like further channels of others, but the run reads one channel: each is "
+                  "predicted as an image of its own");
+}
+
 void name_cases(InputCases& found, const DatasetSource& source, CaseNamesLog& names, Progress& progress) {
   if (!found.nameless && source.id_salt.empty()) return;
   Dataset set{.name = {},

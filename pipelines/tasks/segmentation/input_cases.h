@@ -40,6 +40,10 @@ InputCases cases_of_images(const std::vector<std::filesystem::path>& images, con
 InputCases cases_below(const std::filesystem::path& root, const std::vector<std::filesystem::path>& images,
                        const std::vector<std::string>& channels, const VolumeFormats& formats);
 
+/// Warns of files that are named like channels which the run does not read.
+///   channels  number of those that it reads
+void say_channels(const InputCases& found, std::size_t channels, Progress& progress);
+
 /// Names the cases as their label maps are called. Files keep their names, unless there is a secret. DICOM series and
 /// the volumes of an archive have none of their own, and names of cases_below() are those of folders: they get
 /// anonymous ids as in read_dataset_source(), or with source.keep_names those of the folders that hold them

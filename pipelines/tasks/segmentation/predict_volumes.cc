@@ -4,6 +4,7 @@
 #include <set>
 
 #include "io/datasets/class_names.h"
+#include "io/datasets/dataset.h"
 #include "io/datasets/hidden_paths.h"
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
@@ -69,11 +70,7 @@ class VolumePrediction : public Prediction {
 
   PredictionWords words() const override { return {.inputs = "images", .one = "case "}; }
 
-  std::vector<std::string> names() const override {
-    std::vector<std::string> ids;
-    for (const Case& item : cases_) ids.push_back(item.id);
-    return ids;
-  }
+  std::vector<std::string> names() const override { return case_ids(cases_); }
 
   std::vector<PredictionTurn> turns() const override {
     std::vector<PredictionTurn> turns;
@@ -169,6 +166,7 @@ class VolumePrediction : public Prediction {
     for (; first_ < cases_.size(); ++first_) cases_[first_].images = {};  // they have ended: names alone are kept
     b_.forget_ended();
     while (cases_.size() == first_) {
+      b_.may_come_again();
       std::vector<Case> more = wanted_cases(arriving_->wait());
       write_names();
       arriving_->expect(more);
@@ -182,12 +180,13 @@ class VolumePrediction : public Prediction {
   void ended(const PredictionTurn& turn, bool good) override {
     if (!arriving_) return;
     std::optional<FailureReason> why;
-    if (!good) list_failures(), why = {b_.report.failures.back().code, b_.report.failures.back().message};
+    if (!good) why = {b_.report.failures.back().code, b_.report.failures.back().message};
+    good ? list_left_out() : list_failures();
     arriving_->ended(cases_[turn.inputs.front()], why);
   }
 
   void list_failures() override {
-    quarantine_.write(left_out(b_.report));
+    list_left_out();
     write_seen(o_.output, b_.report.seen);
   }
 
@@ -222,6 +221,8 @@ class VolumePrediction : public Prediction {
     return [this, next] { return hiding_paths(*next, [&] { return predictor_.plan_that_fits(*next, false); }); };
   }
 
+  void list_left_out() { quarantine_.write(left_out(b_.report), b_.outdated_failures()); }
+
   void write_names() { names_.write(b_.report.foreign.files); }
 
   /// Groups images into cases, those that are to be predicted; a case without one of its channels is left out.
@@ -229,13 +230,7 @@ class VolumePrediction : public Prediction {
     InputCases found = o_.recursive ? cases_below(o_.input, images, plan_.channels, o_.formats)
                                     : cases_of_images(images, plan_.channels, o_.formats);
     if (arriving_) arriving_->keep_complete(found.cases, found.failures);
-    if (found.left_out > 0)
-      b_.progress.warn("left out: " + std::to_string(found.left_out) + " files of channels behind the " +
-                       std::to_string(plan_.channels.size()) + " of the run");
-    if (found.further > 0)
-      b_.progress.warn(std::to_string(found.further) +
-                       " images are named like further channels of others, but the run reads one channel: each is "
-                       "predicted as an image of its own");
+    say_channels(found, plan_.channels.size(), b_.progress);
     name_cases(found, {.folder = o_.input, .id_salt = reading_.id_salt, .keep_names = reading_.keep_names}, names_,
                b_.progress);
     b_.list(found.failures);

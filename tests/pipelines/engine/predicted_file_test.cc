@@ -42,6 +42,16 @@ TEST(QuarantineListTest, RowsAreAddedAndNoneIsWrittenAgain) {
   EXPECT_EQ(inode_of(file), number) << "it was written anew";
 }
 
+TEST(QuarantineListTest, RowsThatAreOutOfDateLeaveTheFile) {
+  const ScratchFolder folder("quarantine_dropped");
+  QuarantineList list(folder.path());
+  list.write({kUnread, kTooLarge});
+  list.write({kTooLarge, kUnreadToo}, 1);
+  EXPECT_EQ(read_bytes(folder.path() / "quarantine.csv"), list_at_once({kTooLarge, kUnreadToo}));
+  list.write({kTooLarge, kUnreadToo, kUnread}, 1);
+  EXPECT_EQ(read_bytes(folder.path() / "quarantine.csv"), list_at_once({kTooLarge, kUnreadToo, kUnread}));
+}
+
 TEST(QuarantineListTest, AFileThatCannotBeAddedToIsWrittenWhole) {
   const ScratchFolder folder("quarantine_gone");
   QuarantineList list(folder.path());

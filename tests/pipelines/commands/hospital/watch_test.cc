@@ -1,5 +1,6 @@
 // predict --watch: what arrives is predicted and moves away; what is bad moves aside; a file that comes again under its
 // name gives a new prediction; a stop while it waits is its normal end.
+#include <algorithm>
 #include <fstream>
 
 #include "io/audit/sha256.h"
@@ -129,15 +130,48 @@ TEST(RunWatch, AChannelThatWaitsForAnotherIsSaidOnceAndPredictedWithIt) {
   ChannelWatchScene scene("watch_channels");
   for (const std::size_t c : {0, 1}) scene.arrive(0, c, "b");
   scene.arrive(1, 0, "a");
+  std::string waiting;  // the list while a waits
   ArrivalProgress progress;
   progress.after[2] = [&] { scene.arrive(2, 0, "c"), scene.arrive(2, 1, "c"); };
-  progress.after[3] = [&] { scene.arrive(1, 1, "a"); };
+  progress.after[3] = [&] {
+    waiting = Scene::bytes_of(scene.path("out/quarantine.csv"));
+    scene.arrive(1, 1, "a");
+  };
   progress.after[4] = [&] { progress.stop = true; };
   const PredictReport report = run_predict(scene.watch(), progress);
   EXPECT_EQ(report.cases.size(), 3u);
-  ASSERT_EQ(report.failures.size(), 1u) << "said again when c arrived";
-  EXPECT_EQ(report.failures[0].code, "E_MISSING");
+  EXPECT_THAT(waiting, HasSubstr("a,E_MISSING"));
+  EXPECT_TRUE(report.failures.empty()) << "it was predicted when its other channel had come";
+  EXPECT_EQ(to_json(report).at("summary").at("inputs"), 3) << "none is counted twice";
+  EXPECT_EQ(Scene::bytes_of(scene.path("out/quarantine.csv")), "case,code,message\n");
+  EXPECT_EQ(std::ranges::count_if(progress.lines, [](const std::string& line) { return line.starts_with("a: "); }), 1)
+      << "said again when c arrived";
   EXPECT_TRUE(fs::is_empty(scene.path("inbox")));
+}
+
+TEST(RunWatch, WhatFailedLeavesTheListsWhenItIsSentAgain) {
+  WatchScene scene("watch_again");
+  std::ofstream(scene.path("inbox/a.nii.gz")) << "no volume";
+  std::ofstream(scene.path("inbox/b.nii.gz")) << "no volume";
+  PredictOptions o = scene.watch();
+  o.task.of<AuditRequest>().file = scene.path("audit.jsonl");
+  ArrivalProgress progress;
+  progress.after[2] = [&] {
+    EXPECT_THAT(Scene::bytes_of(scene.path("out/quarantine.csv")), HasSubstr("a,E_READ"));
+    scene.arrive(0, "a.nii.gz");
+    std::ofstream(scene.path("inbox/b.nii.gz")) << "none either";
+  };
+  progress.after[4] = [&] { progress.stop = true; };
+  const PredictReport report = run_predict(o, progress);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].id, "b") << "once";
+  EXPECT_EQ(to_json(report).at("summary").at("inputs"), 2);
+  const std::string list = Scene::bytes_of(scene.path("out/quarantine.csv"));
+  EXPECT_THAT(list, testing::Not(HasSubstr("a,E_READ")));
+  EXPECT_EQ(std::ranges::count(list, '\n'), 2) << "its head, and the row of b";
+  const std::string audit = Scene::bytes_of(scene.path("audit.jsonl"));
+  EXPECT_EQ(std::ranges::count(audit, '\n'), 4) << "every outcome stays in the audit";
+  EXPECT_THAT(audit, HasSubstr("\"outcome\":\"predicted\""));
 }
 
 TEST(RunWatch, AFileOfAllChannelsMovesAwayWhole) {
