@@ -98,7 +98,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_MASK", "an image that looks like a label map, predicted by a run that was trained on CT"},
     {"W_MIRROR", "mirroring swaps classes of the left and the right side"},
     {"W_ORDER", "two classes that lie the other way round than in the other cases"},
-    {"W_OUTPUT", "an output beside the label map that cannot be made of this input; the text says why"},
+    {"W_OUTPUT", "an output beside the prediction that cannot be made of this input; the text says why"},
     {"W_OUTSIDE", "structures that reach beyond their image, and are cut at its border"},
     {"W_OVERLAP", "structures that share voxels, or segments that may; those take the highest number"},
     {"W_PARTS", "a class in a predicted label map lies in more parts than in the training cases"},

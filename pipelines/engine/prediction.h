@@ -150,6 +150,10 @@ class PredictionBatch {
   /// Notes files of the input folder that are no inputs, and logs them.
   ///   shows_names  false: they are not named; of a recursive call no message names what lies below the input folder
   void leave(ForeignFiles foreign, bool shows_names);
+  /// Returns a message as it is shown: without paths below the input folder where these are hidden.
+  std::string shown(const std::string& message) const {
+    return hides_paths_ ? without_paths_below(message, options.input, "the input") : message;
+  }
   /// Lists and logs entries that cannot be used and are therefore not in Prediction::names().
   void list(const std::vector<CaseFailure>& unusable);
   /// Records that input `i` of Prediction::names() was predicted into `file`, and logs it unless it is one of many that
@@ -173,9 +177,6 @@ class PredictionBatch {
 
  private:
   const Error* refusal(const PredictionTurn& turn) const;
-  std::string shown(const std::string& message) const {
-    return hides_paths_ ? without_paths_below(message, options.input, "the input") : message;
-  }
   /// Notes that earlier failures of an input are out of date.
   void outdate(const std::string& name);
   /// Takes them out of the report, once they are in the audit; returns how many there were.

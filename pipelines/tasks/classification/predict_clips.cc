@@ -8,7 +8,6 @@
 #include "io/files/output_folder.h"
 #include "io/video/video_writer.h"
 #include "libcore/base/stopwatch.h"
-#include "libcore/base/text.h"
 #include "libcore/metrics/classified.h"
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/engine/prediction.h"
@@ -118,7 +117,7 @@ class ClipsPrediction : public Prediction {
     if (!own_.draw.empty()) {
       const auto failure = failure_of(video.name, {ErrorKind::kInput}, [&] { draw(video, line); });
       if (failure && drawn_) drawn_->drop(drawn_names_.at(video.name));
-      if (failure) b_.fail(i, failure->code, failure->message);
+      if (failure) say_not_drawn(video, *failure);
     }
     b_.report.cases.back().seconds = watch.seconds();
   }
@@ -174,7 +173,7 @@ class ClipsPrediction : public Prediction {
     TimeLineMaker maker;
     const auto end = [&](bool complete) {
       TimeLine line = maker.finish();
-      b_.report.damaged = b_.report.damaged || clips.lost() > 0;
+      if (clips.lost() > 0) lost_ = b_.report.damaged = true;
       writer.end(line, {.repeated = clips.lost(), .notes = reader.notes(), .complete = complete});
       return line;
     };
@@ -234,6 +233,15 @@ class ClipsPrediction : public Prediction {
     not_drawn_ += drawn.not_drawn;
   }
 
+  /// Says that a video was predicted, but not drawn.
+  void say_not_drawn(const FoundVideo& video, const CaseFailure& why) {
+    const std::string reason = b_.shown(why.message);
+    b_.progress.warn(shown_name(video.name) + ": W_OUTPUT it is not drawn: " + reason);
+    b_.report.damaged = true;
+    b_.report.found["not_written"].push_back(
+        {{"case", why.id}, {"output", "draw"}, {"code", why.code}, {"reason", reason}});
+  }
+
   void start_drawing() {
     std::set<std::string> parts;
     for (const FoundVideo& video : found_.list) {
@@ -253,13 +261,14 @@ class ClipsPrediction : public Prediction {
     for (PredictedCase& c : report.cases) c.file = json;
     const fs::path quarantine = write_left_out(report, o_.output);
     write_input_names(o_.output, found_.paths, report.foreign);
-    report.found = {
+    const Json own = {
         {"classes", p_.classes}, {"table", files.intervals.string()}, {"windows_table", files.windows.string()},
         {"videos", told_},       {"damaged", report.damaged},         {"not_drawn", not_drawn_}};
-    report.text = told_text() + prediction_text(report, quarantine,
-                                                ", time lines in " + json.string() + ", " + files.intervals.string() +
-                                                    " and " + files.windows.string());
-    if (report.damaged) report.text += "frames that could not be decoded are stood in for by those before them\n";
+    report.found.update(own);
+    report.text = videos_text(told_) + prediction_text(report, quarantine,
+                                                       ", time lines in " + json.string() + ", " +
+                                                           files.intervals.string() + " and " + files.windows.string());
+    if (lost_) report.text += "frames that could not be decoded are stood in for by those before them\n";
     const std::string output = o_.output.string(), input = o_.input.string();
     if (found_.labelled)
       report.next = {"evaluate", output, input, "{output}", beside_output(o_, "scores.json").string()};
@@ -276,18 +285,6 @@ class ClipsPrediction : public Prediction {
     if (o_.recursive && own_.draw.empty() && !report.next.empty()) report.next.emplace_back("{recursive}");
   }
 
-  std::string told_text() const {
-    constexpr std::size_t kMostRows = 40;
-    std::vector<std::vector<std::string>> rows = {{"video", "class", "probability", "windows", "intervals"}};
-    for (std::size_t i = 0; i < std::min(kMostRows, told_.size()); ++i)
-      rows.push_back({shown_name(told_[i].at("file").get<std::string>()),
-                      shown_name(told_[i].at("class").get<std::string>()), fixed_text(told_[i].at("probability")),
-                      told_[i].at("windows").dump(), told_[i].at("intervals").dump()});
-    if (rows.size() == 1) return "";
-    const std::size_t more = told_.size() - std::min(kMostRows, told_.size());
-    return text_table(rows) + (more > 0 ? "... and " + std::to_string(more) + " more; all of them with {json}\n" : "");
-  }
-
   PredictionBatch& b_;
   const PredictOptions& o_;
   const ClassPredictionOptions& own_;
@@ -297,6 +294,7 @@ class ClipsPrediction : public Prediction {
   FoundVideos found_;
   std::optional<TimeLinesWriter> writer_;
   Json told_ = Json::array();  // one entry per video
+  bool lost_ = false;          // frames that do not decode
   std::int64_t windows_ = 0, done_ = 0, not_drawn_ = 0;
   std::optional<OutputFolder> drawn_;
   std::map<std::string, std::string> drawn_names_;  // by video, without ending

@@ -9,6 +9,7 @@
 #include "io/files/csv.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
+#include "libcore/base/text.h"
 #include "libcore/metrics/classified.h"
 #include "pipelines/tasks/classification/dataset/class_dataset.h"
 
@@ -78,6 +79,18 @@ void write_class_table(const std::filesystem::path& csv, const ClassPredictions&
 
 std::filesystem::path class_table_of(const std::filesystem::path& json) {
   return std::filesystem::path(json).replace_extension(".csv");
+}
+
+std::string videos_text(const Json& videos) {
+  constexpr std::size_t kMostRows = 40;
+  std::vector<std::vector<std::string>> rows = {{"video", "class", "probability", "windows", "intervals"}};
+  for (std::size_t i = 0; i < std::min(kMostRows, videos.size()); ++i)
+    rows.push_back({shown_name(videos[i].at("file").get<std::string>()),
+                    shown_name(videos[i].at("class").get<std::string>()), fixed_text(videos[i].at("probability")),
+                    videos[i].at("windows").dump(), videos[i].at("intervals").dump()});
+  if (rows.size() == 1) return "";
+  const std::size_t more = videos.size() - std::min(kMostRows, videos.size());
+  return text_table(rows) + (more > 0 ? "... and " + std::to_string(more) + " more; all of them with {json}\n" : "");
 }
 
 ClassPredictions read_class_predictions(const std::filesystem::path& path) {

@@ -43,6 +43,10 @@ void write_class_table(const std::filesystem::path& csv, const ClassPredictions&
 /// Returns "found.csv" for "found.json".
 std::filesystem::path class_table_of(const std::filesystem::path& json);
 
+/// Returns the first of the videos that a report has, as a table: [{"file", "class", "probability", "windows",
+/// "intervals"}].
+std::string videos_text(const nlohmann::ordered_json& videos);
+
 /// Reads predictions; for clips, each row has its time line. Errors: kInput for a file that is no such JSON, or names
 /// fewer than two classes or one class twice. Entries that cannot be used are in `failures`: probabilities that are no
 /// numbers from 0 to 1, a name that occurs twice, a time line out of order, or an incomplete one (E_STOPPED with its
