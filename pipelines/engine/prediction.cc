@@ -57,8 +57,8 @@ class PredictionLoop {
       end_with(std::current_exception());
     }
     audit(false);
-    const bool none_came = b_.names_.empty() && b_.report.failures.empty();  // where inputs are waited for
-    if (b_.report.cases.empty() && !b_.report.interrupted && !none_came) {
+    const bool none_came = b_.names_.empty() && b_.report.failures.empty();
+    if (b_.report.cases.empty() && !b_.report.interrupted && !none_came && !waited_) {
       task_.list_failures();
       throw Error(kind_of_none(b_.report.failures),
                   "[predict] none of " + std::to_string(b_.report.failures.size()) + " " +
@@ -186,7 +186,9 @@ class PredictionLoop {
   bool take_more() {
     try {
       if (!task_.wait_for_more()) return false;
+      waited_ = true;
     } catch (const Stopped&) {
+      waited_ = true;
       return false;
     }
     b_.names_ = task_.names(), turns_ = task_.turns();
@@ -268,6 +270,7 @@ class PredictionLoop {
   Prediction& task_;
   std::vector<PredictionTurn> turns_;
   std::int64_t total_ = 0;
+  bool waited_ = false;  // inputs arrive while the batch runs: its end is a stop, whatever came until then
   std::optional<AuditTrail> trail_;
 };
 

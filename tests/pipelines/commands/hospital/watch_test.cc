@@ -206,6 +206,21 @@ TEST(RunWatch, AChannelThatMayStillBeCopiedIsNotPredicted) {
   EXPECT_EQ(complete.cases.size(), 1u);
 }
 
+TEST(RunWatch, AChannelThatStillWaitsAtTheStopIsLeftOutAndTheWatchEndsWell) {
+  ChannelWatchScene scene("watch_waits");
+  scene.arrive(0, 0, "a");
+  struct StopWhenSaid : RecordingProgress {
+    void log(std::string_view line) override {
+      RecordingProgress::log(line);
+      stop = stop || line.find("[quarantined]") != std::string_view::npos;
+    }
+  } progress;
+  const PredictReport report = run_predict(scene.watch(), progress);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].code, "E_MISSING");
+  EXPECT_THAT(Scene::bytes_of(scene.path("out/quarantine.csv")), HasSubstr("a,E_MISSING"));
+}
+
 TEST(RunWatch, AnInboxInWhichNothingArrivesEndsWell) {
   WatchScene scene("watch_nothing");
   RecordingProgress progress;
@@ -227,7 +242,10 @@ TEST(RunWatch, WhatNoBudgetHoldsIsAuditedBeforeItMovesAway) {
   PredictOptions o = scene.watch();
   o.task.of<AuditRequest>().file = scene.path("audit.jsonl");
   StopWhenRefused progress;
-  EXPECT_THROW(run_predict(o, {progress, {.core_budget_bytes = 1 << 20}}), Error) << "nothing was predicted";
+  const PredictReport report = run_predict(o, {progress, {.core_budget_bytes = 1 << 20}});
+  ASSERT_EQ(report.failures.size(), 1u) << "a watch in which all failed so far ends with a report, and exit 8";
+  EXPECT_EQ(report.failures[0].code, "E_BUDGET");
+  EXPECT_FALSE(report.interrupted);
   ASSERT_TRUE(fs::exists(scene.path("done/failed/a.nii.gz")));
   const std::string line = Scene::bytes_of(scene.path("audit.jsonl"));
   EXPECT_THAT(line, HasSubstr("\"outcome\":\"failed\""));
@@ -247,7 +265,7 @@ TEST(RunWatch, WhereNoBudgetHoldsWhatArrivedEachIsLeftOutForItsOwnReason) {
   scene.arrive(0, "a.nii.gz");
   std::ofstream(scene.path("inbox/broken.nii.gz")) << "no volume";
   StopAfterTwoRefusals progress;
-  EXPECT_THROW(run_predict(scene.watch(), {progress, {.core_budget_bytes = 1 << 20}}), Error);
+  EXPECT_EQ(run_predict(scene.watch(), {progress, {.core_budget_bytes = 1 << 20}}).failures.size(), 2u);
   const std::string list = Scene::bytes_of(scene.path("out/quarantine.csv"));
   EXPECT_THAT(list, HasSubstr("a,E_BUDGET"));
   EXPECT_THAT(list, HasSubstr("broken,E_READ")) << "more memory would not help it";
