@@ -170,6 +170,8 @@ class PredictionBatch {
   /// Says that inputs which come from here on may have been left out before, under the same names: their outcome then
   /// takes the place of that in the lists. For a batch whose inputs keep arriving, before list().
   void may_come_again() { earlier_failures_ = report.failures.size(); }
+  /// Notes that earlier failures of an input are out of date; done(), fail() and list() do it of theirs.
+  void outdate(const std::string& name);
   /// Returns how many failures have left the lists because their inputs came again.
   std::size_t outdated_failures() const { return outdated_failures_; }
   /// Leaves input `i` out: it is listed, and logged as "case NAME: why [quarantined]".
@@ -177,9 +179,7 @@ class PredictionBatch {
 
  private:
   const Error* refusal(const PredictionTurn& turn) const;
-  /// Notes that earlier failures of an input are out of date.
-  void outdate(const std::string& name);
-  /// Takes them out of the report, once they are in the audit; returns how many there were.
+  /// Takes the failures that are out of date from the report, once they are in the audit; returns how many there were.
   std::size_t drop_outdated();
   friend class PredictionLoop;
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,

@@ -5,8 +5,10 @@
 #include <thread>
 #include <utility>
 
+#include "io/datasets/hidden_paths.h"
 #include "io/files/channel_address.h"
 #include "io/files/output_folder.h"
+#include "pipelines/engine/prediction.h"
 #include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/studies/study_again.h"
 
@@ -53,12 +55,6 @@ void note_again(const StudyAgain& again, ArrivalCounts& counts, Progress& progre
   progress.log(again.text());
 }
 
-void note_bad(const EntryImages& images, ArrivalCounts& counts, Progress& progress) {
-  if (!images.bad) return;
-  ++counts.unreadable;
-  progress.warn("an entry of the inbox cannot be read (" + images.bad->code + ")");
-}
-
 }  // namespace
 
 void require_watchable(const VolumeReading& reading, const PredictOptions& options) {
@@ -95,6 +91,26 @@ void ArrivingImages::finish(const fs::path& entry, const std::optional<FailureRe
     progress_.log("an input changed while it was read: what is there is predicted again when it is complete");
 }
 
+void ArrivingImages::note_unreadable(const fs::path& entry, const std::optional<FailureReason>& bad) {
+  const std::string name = entry.filename().string();
+  if (bad)
+    ++counts_.unreadable,
+        bad_.push_back({name, bad->code, without_paths_below(bad->text, folders_.folder, "the entry")});
+  else if (unreadable_.contains(name))
+    readable_.push_back(name);
+}
+
+void ArrivingImages::list_unreadable(PredictionBatch& batch, const DatasetSource& source, CaseNamesLog& names) {
+  for (const std::string& name : std::exchange(readable_, {}))
+    if (const auto entry = unreadable_.extract(name)) batch.outdate(entry.mapped());
+  if (bad_.empty()) return;
+  InputCases none{.failures = bad_, .nameless = true};
+  name_cases(none, source, names, progress_);
+  for (std::size_t i = 0; i < bad_.size(); ++i) unreadable_[bad_[i].id] = none.failures[i].id;
+  batch.list(none.failures);
+  bad_.clear();
+}
+
 /// Looks at what is complete now; returns the images to predict, none where nothing with images arrived.
 std::vector<fs::path> ArrivingImages::take_arrived() {
   std::size_t without = 0;
@@ -104,9 +120,9 @@ std::vector<fs::path> ArrivingImages::take_arrived() {
     if (is_settled_again(entry)) continue;
     EntryImages images = images_of_entry(entry, formats_, search_, progress_);
     counts_.left_alone.add(images.found.left_alone);
+    note_unreadable(entry, images.bad);
     without += images.kind == EntryImages::Kind::kNothing;
     if (images.kind == EntryImages::Kind::kLeftAlone || images.kind == EntryImages::Kind::kBad) {
-      note_bad(images, counts_, progress_);
       if (!images.bad) progress_.log("a study of which nothing is predicted moves to the finished ones");
       finish(entry, images.bad);
     }
@@ -136,7 +152,7 @@ std::vector<fs::path> ArrivingImages::wait() {
       progress_.log(counted_text(deleted, "finished entry", "finished entries") +
                     " deleted: kept for as long as the rules say");
     std::vector<fs::path> images = take_arrived();
-    if (!images.empty()) return images;
+    if (!images.empty() || !bad_.empty()) return images;
     for (auto waited = 0ms; waited < kLook; waited += kStopLook) {
       throw_if_stopped(progress_);
       std::this_thread::sleep_for(kStopLook);
@@ -213,7 +229,8 @@ FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& s
     EntryImages images = images_of_entry(entry, formats, search, progress);
     counts.left_alone.add(images.found.left_alone);
     without += images.kind == EntryImages::Kind::kNothing;
-    note_bad(images, counts, progress);
+    if (images.bad)
+      ++counts.unreadable, progress.warn("an entry of the inbox cannot be read (" + images.bad->code + ")");
     for (fs::path& image : images.found.images) all.images.push_back(std::move(image));
   }
   say_without_volume(without, progress);

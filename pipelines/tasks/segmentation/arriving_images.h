@@ -14,12 +14,16 @@
 #include <set>
 #include <vector>
 
+#include "io/datasets/case_ids.h"
 #include "io/datasets/dataset.h"
 #include "io/inbox/inbox.h"
+#include "pipelines/tasks/segmentation/dataset/dataset_source.h"
 #include "pipelines/tasks/segmentation/find_images.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 
 namespace voxshard {
+
+class PredictionBatch;
 
 /// Checks the settings of a folder in which inputs arrive. Errors: kUsage when {done} is missing or given without
 /// {watch}, or its folder lies in the input or the output or holds one.
@@ -42,10 +46,14 @@ class ArrivingImages {
   ArrivingImages(InboxFolders folders, const ImageSearch& search, const VolumeFormats& formats, Progress& progress);
 
   /// Waits for entries with images; returns these images, and those that earlier entries gave and no case took (a
-  /// channel of several that came alone). Entries without images, such as loose files of DICOM slices, stay where they
-  /// are, and are counted once. Deletes finished entries that are too old. Errors: Stopped; those of Inbox::arrived()
-  /// and Inbox::finish().
+  /// channel of several that came alone). Returns none where there is something for list_unreadable(). Entries without
+  /// images, such as loose files of DICOM slices, stay where they are, and are counted once. Deletes finished entries
+  /// that are too old. Errors: Stopped; those of Inbox::arrived() and Inbox::finish().
   std::vector<std::filesystem::path> wait();
+  /// Lists what the last wait() found of entries of which nothing can be read, under ids of their own; those that came
+  /// again and can be read leave the lists. Errors: as name_cases().
+  ///   names  as of name_cases(), gets these ids too
+  void list_unreadable(PredictionBatch& batch, const DatasetSource& source, CaseNamesLog& names);
   /// Leaves out cases of which an image lies in an entry that is not complete (a channel that is found beside another
   /// while it is copied): they are made again when it arrives. Leaves out failures that were there after an earlier
   /// wait(): images that wait for others are returned each time. A case that is complete may fail anew later.
@@ -61,6 +69,7 @@ class ArrivingImages {
  private:
   bool is_settled_again(const std::filesystem::path& entry);
   std::vector<std::filesystem::path> take_arrived();
+  void note_unreadable(const std::filesystem::path& entry, const std::optional<FailureReason>& bad);
   void finish(const std::filesystem::path& entry, const std::optional<FailureReason>& failed);
   std::optional<std::filesystem::path> entry_of(const std::filesystem::path& image) const;
   std::set<std::filesystem::path> entries_of(const Case& item) const;
@@ -75,6 +84,9 @@ class ArrivingImages {
   Progress& progress_;
   Inbox inbox_;
   ArrivalCounts counts_;
+  std::vector<CaseFailure> bad_;                    // entries of the last wait() of which nothing can be read, by name
+  std::vector<std::string> readable_;               // names of entries that could not be read before
+  std::map<std::string, std::string> unreadable_;   // ids of entries by their names
   std::size_t closed_ = 0;                          // folders that cannot be looked into, as far as that was said
   std::map<std::filesystem::path, Entry> entries_;  // those with images; no cases: they wait for other channels
   std::map<std::filesystem::path, std::set<std::filesystem::path>> used_;  // by image of a case: its entries

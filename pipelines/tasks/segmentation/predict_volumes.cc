@@ -167,8 +167,12 @@ class VolumePrediction : public Prediction {
     b_.forget_ended();
     while (cases_.size() == first_) {
       b_.may_come_again();
-      std::vector<Case> more = wanted_cases(arriving_->wait());
+      const std::vector<fs::path> images = arriving_->wait();
+      arriving_->list_unreadable(b_, naming(), names_);
       write_names();
+      std::vector<Case> more = wanted_cases(images);
+      write_names();
+      list_left_out();
       arriving_->expect(more);
       cases_.insert(cases_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }
@@ -231,11 +235,14 @@ class VolumePrediction : public Prediction {
                                     : cases_of_images(images, plan_.channels, o_.formats);
     if (arriving_) arriving_->keep_complete(found.cases, found.failures);
     say_channels(found, plan_.channels.size(), b_.progress);
-    name_cases(found, {.folder = o_.input, .id_salt = reading_.id_salt, .keep_names = reading_.keep_names}, names_,
-               b_.progress);
+    name_cases(found, naming(), names_, b_.progress);
     b_.list(found.failures);
     keep_wanted(found.cases, b_.sieve(), [&](const Case& item) { return hashed_case(item, o_.formats); });
     return std::move(found.cases);
+  }
+
+  DatasetSource naming() const {
+    return {.folder = o_.input, .id_salt = reading_.id_salt, .keep_names = reading_.keep_names};
   }
 
   /// Returns what is to be written of a case: the label map on the grid of the files, and what is written beside it.
@@ -289,10 +296,7 @@ class VolumePrediction : public Prediction {
 }  // namespace
 
 PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, const RunContext& context) {
-  if (volume_stem(options.output, options.formats) && !fs::is_directory(options.output))
-    throw Error(ErrorKind::kUsage,
-                "[predict] {output} " + options.output.string() +
-                    " is named like a volume, but label maps go to a folder, each named by its case; give a folder");
+  require_folder_output(options);
   const auto reading = options.task.of<VolumeReading>();
   require_watchable(reading, options);
   require_outbox_apart(reading.outbox, {options.input, options.output, reading.done});

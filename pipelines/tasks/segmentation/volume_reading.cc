@@ -124,6 +124,13 @@ VolumeFormats formats_within(const VolumeFormats& formats, VolumeLimits limits, 
   return formats_within(formats, limits);
 }
 
+void require_folder_output(const PredictOptions& options) {
+  if (volume_stem(options.output, options.formats) && !std::filesystem::is_directory(options.output))
+    throw Error(ErrorKind::kUsage,
+                "[predict] {output} " + options.output.string() +
+                    " is named like a volume, but label maps go to a folder, each named by its case; give a folder");
+}
+
 std::string naming_of(const PredictOptions& options, const VolumeReading& reading) {
   const std::string names = reading.keep_names ? "names of folders" : reading.id_salt.empty() ? "" : "salted";
   return names + (options.recursive ? ", in folders" : "") +

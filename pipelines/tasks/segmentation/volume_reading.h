@@ -44,6 +44,9 @@ std::vector<Setting> prediction_settings(VolumeReading& reading);
 /// Returns the formats within these limits and that memory, which may be 0: no limit.
 VolumeFormats formats_within(const VolumeFormats& formats, VolumeLimits limits, std::int64_t memory_bytes);
 
+/// Checks that label maps go to a folder. Errors: kUsage for an output that is named like a volume and is no folder.
+void require_folder_output(const PredictOptions& options);
+
 /// Returns what names label maps beside their files, and what was done to them, for prediction_hash(); results of other
 /// settings are not mixed with these.
 std::string naming_of(const PredictOptions& options, const VolumeReading& reading);

@@ -246,17 +246,33 @@ TEST_F(RunStudies, ARestartGoesOnWhereAKillLeftAStudyHalfJoined) {
   EXPECT_TRUE(fs::is_empty(path("inbox")));
 }
 
-TEST_F(RunStudies, AStudyThatCannotBeReadMovesAsideWithItsReason) {
+TEST_F(RunStudies, AStudyThatCannotBeReadMovesAsideWithItsReasonAndIsListed) {
   fs::create_directories(path("inbox/st_1"));
   const std::string whole = dicom_bytes({}, {1, 2, 3, 4});
   std::ofstream(path("inbox/st_1/CT.1")) << whole.substr(0, whole.find("Planted") + 3);  // cut within its header
   receive("st_2", ct());
-  progress_.at = {{"done 1", stop()}};
+  progress_.at = {{"done 2", stop()}};
   const PredictReport report = run_predict(watch(), progress_);
   EXPECT_EQ(report.cases.size(), 1u);
   EXPECT_EQ(report.found.at("arrivals").at("unreadable"), 1);
   EXPECT_TRUE(fs::exists(path("done/failed/st_1/CT.1")));
   EXPECT_EQ(read_json(path("done/failed/st_1.reason.json")).at("code"), "E_READ");
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_THAT(report.failures[0].message, Not(HasSubstr("st_1"))) << "folders may be named after patients";
+  const std::string list = read_bytes(path("out/quarantine.csv"));
+  EXPECT_THAT(list, HasSubstr(report.failures[0].id + ",E_READ"));
+  EXPECT_EQ(read_json(path("out/case_paths.json")).at("cases").at(report.failures[0].id).at("name"), "st_1");
+}
+
+TEST_F(RunStudies, AStudyThatCouldNotBeReadLeavesTheListsWhenItIsSentAgain) {
+  fs::create_directories(path("inbox/st_1"));
+  const std::string whole = dicom_bytes({}, {1, 2, 3, 4});
+  std::ofstream(path("inbox/st_1/CT.1")) << whole.substr(0, whole.find("Planted") + 3);
+  progress_.at = {{"[quarantined]", [&] { receive("st_1", ct()); }}, {"done 2", stop()}};
+  const PredictReport report = run_predict(watch(), progress_);
+  EXPECT_EQ(report.cases.size(), 1u);
+  EXPECT_TRUE(report.failures.empty());
+  EXPECT_THAT(read_bytes(path("out/quarantine.csv")), Not(HasSubstr("E_READ")));
 }
 
 TEST_F(RunStudies, ASecondWatcherOfAnInboxIsRefused) {
