@@ -76,6 +76,8 @@ class PredictionLoop {
     const std::exception_ptr earlier = thrown_by([&] { b_.settle(); });
     if (earlier) b_.progress.warn(b_.shown(error_text(error)));
     task_.abandon();
+    const std::exception_ptr unlisted = thrown_by([&] { task_.list_failures(); });  // the disk may be full for it too
+    if (unlisted) b_.progress.warn(b_.shown(error_text(unlisted)));
     std::rethrow_exception(earlier ? earlier : error);
   }
 

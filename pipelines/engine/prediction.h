@@ -265,7 +265,7 @@ class Prediction {
   /// then has them at its end, and turns() returns theirs alone. False: there are no more. Errors: Stopped while it
   /// waits, which ends the batch as if there were no more.
   virtual bool wait_for_more() { return false; }
-  /// Writes the lists of left-out inputs when no input could be predicted.
+  /// Writes the lists of left-out inputs when no input could be predicted, or an error ends the batch.
   virtual void list_failures() {}
   /// Keeps the complete results when an error ends the batch.
   virtual void abandon() {}

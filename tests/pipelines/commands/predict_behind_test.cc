@@ -94,6 +94,14 @@ TEST(RunPredictBehind, AnErrorOfWritingIsThatOfItsCase) {
   EXPECT_EQ(lines[0], lines[1]);
 }
 
+TEST(RunPredictBehind, AnErrorThatEndsTheBatchLeavesTheListOfWhatWasLeftOut) {
+  BesideScene scene("error_and_list");
+  Scene::truncate(scene.image(0));
+  InTheWay progress(scene.path("out") / "phantom_001.nii.gz");
+  expect_error(ErrorKind::kOutput, "phantom_001.nii.gz", [&] { run_predict(scene.behind("out"), progress); });
+  EXPECT_THAT(Scene::bytes_of(scene.path("out/quarantine.csv")), testing::HasSubstr("phantom_000,E_"));
+}
+
 /// Calls `end` when the turn of the second image begins, while the first is written: it throws, or returns whether a
 /// stop is asked for.
 struct EndsInTheNextTurn : InTheWay {

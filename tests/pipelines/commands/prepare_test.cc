@@ -175,6 +175,23 @@ TEST(Prepare, AStopLeavesNoDatasetAndResumeEndsWithTheSameBytes) {
   EXPECT_EQ(Scene::bytes_of(whole.work() / "images/case_1.nii"), Scene::bytes_of(broken.work() / "images/case_1.nii"));
 }
 
+TEST(Prepare, AStopLeavesTheListOfWhatWasLeftOut) {
+  struct : RecordingProgress {
+    void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+      stop = stop || (stage == "prepare" && done == 1);
+    }
+  } stopping;
+  Scene scene("prepare_stopped");
+  scene.write_dataset(3);
+  Scene::truncate(scene.image(1));
+  PrepareOptions options;
+  options.dataset = scene.data(), options.work = scene.work();
+  EXPECT_TRUE(prepare_dataset(options, {stopping, {.threads = 1}}).interrupted);
+  EXPECT_THAT(Scene::bytes_of(scene.work() / "quarantine.csv"), HasSubstr("case_1,E_"));
+  const PrepareReport again = prepare(scene, true);
+  EXPECT_EQ(again.prepared + again.skipped, 2);
+}
+
 TEST(Prepare, EqualWeightPerCaseInTheFingerprint) {
   Scene scene("prepare_fingerprint");
   scene.write_dataset(2);  // foreground of case i: 100 i + x; x < 4 everywhere, x >= 4 in the upper quarter

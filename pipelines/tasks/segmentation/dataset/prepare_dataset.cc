@@ -253,10 +253,9 @@ class Preparation {
   }
 
   void finish() {
-    if (report_.interrupted) return;
-    if (listed_.empty()) throw_no_case();
-    if (!context_.writes()) return;
-    write_quarantine(options_.work, report_.failures);
+    if (!report_.interrupted && listed_.empty()) throw_no_case();
+    if (context_.writes()) write_quarantine(options_.work, report_.failures);
+    if (report_.interrupted || !context_.writes()) return;
     write_run_file(options_, report_);
     folder_->begin(kDatasetPart, {"dataset.json"});
     write_json(options_.work / "dataset.json", prepared_listing(dataset_, plan_, listed_));
