@@ -78,11 +78,11 @@ PredictReport run_predict(const PredictOptions& asked, const RunContext& context
 
 namespace {
 
-/// Returns the numbers of inputs by what became of them.
+/// Returns the numbers of inputs by what became of them, or would: they add up to all inputs.
 nlohmann::ordered_json summary_of(const PredictReport& report) {
-  const std::int64_t done = std::ssize(report.cases);
-  return {{"inputs", done + std::ssize(report.planned) + std::ssize(report.failures) + std::ssize(report.not_reached)},
-          {"predicted", report.planned.empty() ? done - report.kept : 0},
+  const std::int64_t done = std::ssize(report.cases) + std::ssize(report.planned);
+  return {{"inputs", done + std::ssize(report.failures) + std::ssize(report.not_reached)},
+          {"predicted", done - report.kept},
           {"kept", report.kept},
           {"left_out", std::ssize(report.failures)},
           {"not_reached", std::ssize(report.not_reached)}};

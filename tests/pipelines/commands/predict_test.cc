@@ -114,7 +114,9 @@ TEST(RunPredict, ADryRunSaysWhatWouldBeDoneAndWritesNothing) {
   EXPECT_EQ(files(), written);
   EXPECT_EQ(after.kept, std::ssize(done.cases));
   EXPECT_EQ(to_json(after).at("planned").size(), after.planned.size());
-  EXPECT_EQ(to_json(after).at("summary").at("predicted"), 0);
+  const nlohmann::ordered_json summary = to_json(after).at("summary");
+  EXPECT_EQ(summary.at("predicted"), std::ssize(after.planned) - after.kept) << "what would be";
+  EXPECT_EQ(summary.at("inputs"), std::ssize(after.planned) + 1) << "b_text is left out";
   EXPECT_EQ(after.time_source, "earlier");
   EXPECT_EQ(after.planned[0].seconds, 0.0) << "it is kept";
   Scene::truncate(scene.path("out") / "phantom_000.nii.gz");
