@@ -57,13 +57,9 @@ class PredictionLoop {
       end_with(std::current_exception());
     }
     audit(false);
-    const bool none_came = b_.names_.empty() && b_.report.failures.empty();
-    if (b_.report.cases.empty() && !b_.report.interrupted && !none_came && !waited_) {
+    if (b_.report.cases.empty() && !b_.report.interrupted && !waited_ && !none_came()) {
       task_.list_failures();
-      throw Error(kind_of_none(b_.report.failures),
-                  "[predict] none of " + std::to_string(b_.report.failures.size()) + " " +
-                      (b_.words_.in_total.empty() ? b_.words_.inputs : b_.words_.in_total) + " could be predicted" +
-                      (b_.report.failures.empty() ? "" : "; the first: " + b_.report.failures.front().message));
+      throw none_predicted();
     }
     task_.finish();
     audit(true);
@@ -79,6 +75,18 @@ class PredictionLoop {
     const std::exception_ptr unlisted = thrown_by([&] { task_.list_failures(); });  // the disk may be full for it too
     if (unlisted) b_.progress.warn(b_.shown(error_text(unlisted)));
     std::rethrow_exception(earlier ? earlier : error);
+  }
+
+  /// True when there was nothing to predict or to leave out.
+  bool none_came() const { return b_.names_.empty() && b_.report.failures.empty(); }
+
+  /// Returns the error of a call, or of its dry run, that leaves out every input.
+  Error none_predicted() const {
+    const std::vector<CaseFailure>& failures = b_.report.failures;
+    return {kind_of_none(failures), "[predict] none of " + std::to_string(failures.size()) + " " +
+                                        (b_.words_.in_total.empty() ? b_.words_.inputs : b_.words_.in_total) +
+                                        " could be predicted" +
+                                        (failures.empty() ? "" : "; the first: " + failures.front().message)};
   }
 
   /// Predicts the one video.
@@ -115,7 +123,7 @@ class PredictionLoop {
     }
   }
 
-  /// Says what would be predicted, and what would be left out as far as headers tell.
+  /// Says what would be predicted, and what would be left out as far as headers tell. Errors: as run(), when all is.
   void rehearse() {
     PredictReport& report = b_.report;
     InputTimes times(b_, task_.earlier_time());
@@ -133,6 +141,7 @@ class PredictionLoop {
         });
         if (failure) b_.fail(i, failure->code, failure->message);
       }
+    if (report.planned.empty() && !none_came()) throw none_predicted();
     report.time_source = times.source();
     report.text = rehearsal_text(report.planned, report.failures.size(), "predicted") + "; " + times.text(seconds) +
                   "; nothing was written\n";

@@ -128,6 +128,19 @@ TEST(RunPredict, ADryRunSaysWhatWouldBeDoneAndWritesNothing) {
   EXPECT_EQ(run_predict(o, scene.progress).kept, 0) << "other options make other label maps";
 }
 
+TEST(RunPredict, ADryRunRefusesWhatPredictRefuses) {
+  PredictScene scene("predict_dry_none");
+  PredictOptions o = scene.predict();
+  o.input = scene.path("bad");
+  std::filesystem::create_directories(o.input);
+  std::ofstream(scene.path("bad/a.nii.gz")) << "no volume";
+  for (const bool dry : {true, false}) {
+    o.dry_run = dry;
+    expect_error(ErrorKind::kNoCase, "none of 1 images could be predicted", [&] { run_predict(o, scene.progress); });
+    EXPECT_EQ(std::filesystem::exists(scene.path("out")), !dry);
+  }
+}
+
 TEST(RunPredict, ADryRunEstimatesTheNetworkByTheMeasuredRatesOfTheMachine) {
   PredictScene scene("predict_host");
   const std::string file = scene.path("host.json");
