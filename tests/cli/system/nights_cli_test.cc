@@ -70,6 +70,23 @@ TEST_F(NightsCli, TheThirdPredictsWhatIsNewAloneAfterTheSecondWasKilled) {
   EXPECT_EQ(report().at("kept"), 5);
 }
 
+TEST_F(NightsCli, ANightThatMeetsARunningOneLeavesTheReportAlone) {
+  arrive(0, "a");
+  const std::string cron = command("crontab", std::regex("\n30 1 \\* \\* \\* (.*)\n"));
+  ASSERT_EQ(std::system(cron.c_str()), 0);
+  const std::string before = file_text(scene_ / "night.json");
+  arrive(1, "b"), arrive(2, "c");
+  Process running("predict " + run() + " " + inbox() + " -o " + output());
+  ASSERT_TRUE(running.read_until("predict 0/3"));
+  running.send(SIGSTOP);
+  EXPECT_EQ(WEXITSTATUS(std::system(cron.c_str())), 6);
+  running.send(SIGKILL);
+  running.wait();
+  EXPECT_EQ(file_text(scene_ / "night.json"), before);
+  for (const auto& entry : fs::directory_iterator(fs::path(scene_ / "night.json").parent_path()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("night.json.")) << entry.path();
+}
+
 TEST_F(NightsCli, AWatchedInboxIsWorkedThroughUntilTheServiceStops) {
   arrive(0, "a");
   std::string watch = command("voxshard-watch.service", std::regex("ExecStart=/bin/sh -c '(.*)'"));
