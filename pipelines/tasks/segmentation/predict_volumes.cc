@@ -185,7 +185,10 @@ class VolumePrediction : public Prediction {
     if (!arriving_) return;
     std::optional<FailureReason> why;
     if (!good) why = {b_.report.failures.back().code, b_.report.failures.back().message};
-    good ? list_left_out() : list_failures();
+    if (good)
+      list_left_out();
+    else
+      list_failures();
     arriving_->ended(cases_[turn.inputs.front()], why);
   }
 
