@@ -10,6 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
 
 class NightsCli : public TrainedCli {
  protected:
