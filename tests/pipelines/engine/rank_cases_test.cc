@@ -6,7 +6,6 @@
 #include <atomic>
 
 #include "pipelines/engine/case_pass.h"
-#include "pipelines/engine/case_shares.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "tests/pipelines/prepare_scene.h"

@@ -186,13 +186,13 @@ TEST_F(RunStudies, AStudyThatCannotBeReadMovesAsideWithItsReasonAndIsListed) {
   EXPECT_THAT(report.failures[0].message, Not(HasSubstr("st_1"))) << "folders may be named after patients";
   const std::string list = read_bytes(path("out/quarantine.csv"));
   EXPECT_THAT(list, HasSubstr(report.failures[0].id + ",E_READ"));
-  EXPECT_EQ(read_json(path("out/case_paths.json")).at("cases").at(report.failures[0].id).at("name"), "st_1");
+  EXPECT_EQ(read_case_names(path("out")).at(report.failures[0].id).name, "st_1");
 }
 
 TEST_F(RunStudies, AStudyThatCouldNotBeReadLeavesTheListsWhenItIsSentAgain) {
   fs::create_directories(path("inbox/st_1"));
   const std::string whole = dicom_bytes({}, {1, 2, 3, 4});
-  std::ofstream(path("inbox/st_1/CT.1")) << whole.substr(0, whole.find("Planted") + 3);
+  std::ofstream(path("inbox/st_1/CT." + ct().series + ".0")) << whole.substr(0, whole.find("Planted") + 3);
   progress_.at = {{"[quarantined]", [&] { receive("st_1", ct()); }}, {"done 2", stop()}};
   const PredictReport report = run_predict(watch(), progress_);
   EXPECT_EQ(report.cases.size(), 1u);
