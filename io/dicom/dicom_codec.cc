@@ -30,45 +30,6 @@ Error damaged(const CompressedPixels& pixels, const std::string& what) {
 
 Error undecodable(const CompressedPixels& pixels) { return damaged(pixels, "has pixels that cannot be decoded"); }
 
-/// The frame header of a JPEG stream.
-struct JpegFrame {
-  int bits = 0;  // per sample
-  int rows = 0, columns = 0;
-  int components = 0;
-};
-
-/// Returns the frame header of a JPEG or JPEG-LS stream whose segments before its first scan follow each other without
-/// a gap and are whole: SOF0 to SOF15 without the tables DHT, JPG and DAC (ITU-T T.81, B.1 and B.2), or SOF55 (ITU-T
-/// T.87, C.1.1). None of another stream: a decoder would look for the next marker, wherever that is.
-std::optional<JpegFrame> jpeg_frame(std::string_view stream) {
-  constexpr unsigned kTem = 0x01, kDht = 0xc4, kJpg = 0xc8, kDac = 0xcc, kRst0 = 0xd0, kRst7 = 0xd7, kSoi = 0xd8,
-                     kEoi = 0xd9, kSos = 0xda, kSof55 = 0xf7, kFill = 0xff;
-  constexpr std::size_t kFrameLength = 8;
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(stream[at]); };
-  if (!stream.starts_with("\xff\xd8")) return std::nullopt;
-  std::optional<JpegFrame> frame;
-  for (std::size_t at = 2; at + 4 <= stream.size();) {
-    const unsigned marker = byte(at + 1);
-    if (byte(at) != 0xff || marker == 0 || marker == kSoi || marker == kEoi) return std::nullopt;
-    if (marker == kFill || marker == kTem || (marker >= kRst0 && marker <= kRst7)) {  // these have no segment
-      at += marker == kFill ? 1 : 2;
-      continue;
-    }
-    const std::size_t length = 256 * std::size_t{byte(at + 2)} + byte(at + 3);
-    if (length < 2 || length > stream.size() - at - 2) return std::nullopt;
-    if (marker == kSos) return frame;
-    const bool is_frame =
-        marker == kSof55 || (marker >= 0xc0 && marker <= 0xcf && marker != kDht && marker != kJpg && marker != kDac);
-    if (is_frame && length >= kFrameLength)
-      frame = JpegFrame{.bits = byte(at + 4),
-                        .rows = 256 * byte(at + 5) + byte(at + 6),
-                        .columns = 256 * byte(at + 7) + byte(at + 8),
-                        .components = byte(at + 9)};
-    at += 2 + length;
-  }
-  return std::nullopt;
-}
-
 enum class Coding { kJpeg, kJpegLs, kJpeg2000, kRle, kOther };
 
 Coding coding_of(std::string_view syntax) {
@@ -83,16 +44,57 @@ Coding coding_of(std::string_view syntax) {
   return Coding::kOther;
 }
 
+/// The frame header of a JPEG stream.
+struct JpegFrame {
+  int bits = 0;  // per sample
+  int rows = 0, columns = 0;
+  int components = 0;
+};
+
+/// Returns the frame header of a JPEG or JPEG-LS stream whose segments before its first scan follow each other without
+/// a gap and are whole: SOF0 to SOF15 without the tables DHT, JPG and DAC (ITU-T T.81, B.1 and B.2), or of JPEG-LS
+/// SOF55 (ITU-T T.87, C.1.1). None of another stream: a decoder would look for the next marker, wherever that is. None
+/// with the marker TEM, which no file has: DCMTK 3.6.7 looks at it for ever.
+std::optional<JpegFrame> jpeg_frame(std::string_view stream, Coding coding) {
+  constexpr unsigned kTem = 0x01, kDht = 0xc4, kJpg = 0xc8, kDac = 0xcc, kRst0 = 0xd0, kRst7 = 0xd7, kSoi = 0xd8,
+                     kEoi = 0xd9, kSos = 0xda, kSof55 = 0xf7, kFill = 0xff;
+  constexpr std::size_t kFrameLength = 8;
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(stream[at]); };
+  if (!stream.starts_with("\xff\xd8")) return std::nullopt;
+  std::optional<JpegFrame> frame;
+  for (std::size_t at = 2; at + 4 <= stream.size();) {
+    const unsigned marker = byte(at + 1);
+    if (byte(at) != 0xff || marker == 0 || marker == kTem || marker == kSoi || marker == kEoi) return std::nullopt;
+    if (marker == kFill || (marker >= kRst0 && marker <= kRst7)) {  // these have no segment
+      at += marker == kFill ? 1 : 2;
+      continue;
+    }
+    const std::size_t length = 256 * std::size_t{byte(at + 2)} + byte(at + 3);
+    if (length < 2 || length > stream.size() - at - 2) return std::nullopt;
+    if (marker == kSos) return frame;
+    const bool is_frame = coding == Coding::kJpegLs
+                              ? marker == kSof55
+                              : marker >= 0xc0 && marker <= 0xcf && marker != kDht && marker != kJpg && marker != kDac;
+    if (is_frame && length >= kFrameLength)
+      frame = JpegFrame{.bits = byte(at + 4),
+                        .rows = 256 * byte(at + 5) + byte(at + 6),
+                        .columns = 256 * byte(at + 7) + byte(at + 8),
+                        .components = byte(at + 9)};
+    at += 2 + length;
+  }
+  return std::nullopt;
+}
+
 /// Returns the bits per sample of JPEG or JPEG-LS pixels. Errors: kInput for streams that are damaged before their
 /// first scan, have more than the one component of grey values or another size than the header says, which DCMTK does
 /// not compare for JPEG, or samples of other than 2 to 16 bits (ITU-T T.81, table B.2), or of another number than the
 /// first.
-int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments) {
+int jpeg_bits(const CompressedPixels& pixels, const std::vector<std::vector<char>>& fragments, Coding coding) {
   int bits = 0;
   for (const std::vector<char>& fragment : fragments) {
     const std::string_view stream(fragment.data(), fragment.size());
     if (bits != 0 && !stream.starts_with("\xff\xd8")) continue;  // goes on with the image before
-    const std::optional<JpegFrame> frame = jpeg_frame(stream);
+    const std::optional<JpegFrame> frame = jpeg_frame(stream, coding);
     if (!frame) throw damaged(pixels, "has JPEG pixels whose header is damaged");
     if (frame->components != 1)
       throw damaged(pixels, "has JPEG pixels of " + std::to_string(frame->components) + " components, not of 1");
@@ -189,7 +191,7 @@ std::vector<char> decode_by_dcmtk(const CompressedPixels& p, const std::vector<s
     return true;
   }();
   static_cast<void>(kRegistered);
-  const int sample_bits = coding == Coding::kRle ? p.bits : jpeg_bits(p, fragments) > 8 ? 16 : 8;
+  const int sample_bits = coding == Coding::kRle ? p.bits : jpeg_bits(p, fragments, coding) > 8 ? 16 : 8;
   if (sample_bits > p.bits || sample_bits % 8 != 0) throw undecodable(p);
   if (coding == Coding::kRle) require_rle_headers(p, fragments);
   const auto bytes = static_cast<std::size_t>(sample_bits / 8);

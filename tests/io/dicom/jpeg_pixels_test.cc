@@ -49,7 +49,9 @@ TEST(JpegPixels, WhatIsDamagedBeforeTheFirstScanIsAnErrorOfItsFile) {
   const std::string start = "\xff\xda";
   for (const std::string& bytes :
        {std::string(jpeg).insert(2, std::string("\xff\xd3\0\x43\0", 5)), jpeg.substr(0, jpeg.find(start) + 6),
-        jpeg.substr(0, jpeg.find(start)), std::string("\xff\xd8")}) {
+        jpeg.substr(0, jpeg.find(start)), std::string("\xff\xd8"),
+        std::string(jpeg).insert(2, "\xff\x01"),                                         // TEM: DCMTK did not end
+        with(jpeg, "\xff\xc0", 1, '\xf7').insert(jpeg.find(start) + 10, "\xff\x01")}) {  // of JPEG-LS: nor here
     expect_error(ErrorKind::kInput, "slice.dcm", [&] { decoded({bytes}); });
     expect_error(ErrorKind::kInput, "header is damaged", [&] { decoded({bytes}); });
   }
