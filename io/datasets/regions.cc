@@ -1,6 +1,7 @@
 #include "io/datasets/regions.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -86,9 +87,12 @@ std::map<int, std::string> take_regions(const json& root, const fs::path& file, 
     }
   if (labels.contains("ignore") && region_label(labels.at("ignore"), file) <= highest)
     refuse_regions(file, "gives the ignored label a number that a region has");
-  std::stable_sort(d.regions.begin(), d.regions.end(),
-                   [](const LabelRegion& a, const LabelRegion& b) { return a.labels.size() > b.labels.size(); });
+  sort_regions(d.regions);
   return names;
+}
+
+void sort_regions(std::vector<LabelRegion>& regions) {
+  std::ranges::stable_sort(regions, std::ranges::greater(), [](const LabelRegion& one) { return one.labels.size(); });
 }
 
 void add_regions(const Dataset& d, nlohmann::ordered_json& root) {

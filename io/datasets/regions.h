@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "io/datasets/dataset.h"
 
@@ -23,6 +24,9 @@ bool has_regions(const nlohmann::json& labels);
 /// empty, too long or hold something else than labels from 1, for a name that is no plain text, and for a missing
 /// regions_class_order.
 std::map<int, std::string> take_regions(const nlohmann::json& root, const std::filesystem::path& file, Dataset& d);
+
+/// Sorts regions, the largest first; of equally large ones the order stays.
+void sort_regions(std::vector<LabelRegion>& regions);
 
 /// Writes labels and regions_class_order of a set with regions. nnU-Net paints the regions in this order, each as the
 /// lowest of its labels that no later region has.

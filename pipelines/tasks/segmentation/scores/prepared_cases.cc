@@ -1,9 +1,8 @@
 #include "pipelines/tasks/segmentation/scores/prepared_cases.h"
 
-#include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "io/datasets/regions.h"
 #include "io/files/config_file.h"
 #include "libcore/base/error.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
@@ -24,8 +23,7 @@ Dataset classes_of_prepared(const fs::path& folder) {
   if (listing.contains("regions"))
     for (const auto& [name, labels] : listing.at("regions").items())
       known.regions.push_back({name, labels.get<std::vector<int>>()});
-  std::ranges::stable_sort(known.regions, std::ranges::greater(),
-                           [](const LabelRegion& one) { return one.labels.size(); });
+  sort_regions(known.regions);
   return known;
 }
 
@@ -38,7 +36,7 @@ void refuse_images_of_prepared(const fs::path& folder) {
   }
   throw Error(ErrorKind::kUsage,
               "[evaluate] {baseline} and {png} need images on the grids of the label maps, and " + folder.string() +
-                  " is a folder that `voxshard prepare` wrote, which has none: " + "give {dataset} " + source);
+                  " is a folder that `voxshard prepare` wrote, which has none: give {dataset} " + source);
 }
 
 }  // namespace voxshard
