@@ -8,6 +8,7 @@
 #include "io/video/video_reader.h"
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/tasks/classification/samples/window_reader.h"
+#include "tests/base/sanitizer.h"
 #include "tests/pipelines/tasks/classification/film_scene.h"
 
 namespace voxshard {
@@ -144,6 +145,7 @@ TEST_F(PredictClips, OverTheMemoryOfTheProcessIsLeftOut) {
           .total();
   EXPECT_GT(wide, 60 << 20);
   EXPECT_GE(all.memory.plan.total(), wide) << "what the report plans is the widest moment";
+  if (test::kShadowed) GTEST_SKIP() << "what the process has grows by freed blocks that the sanitizer keeps";
   const PredictReport less =
       predict(o, {}, {}, {.threads = 2, .host_budget_bytes = all.memory.plan.total() - wide / 2});
   EXPECT_EQ(less.cases.size(), 1u);
