@@ -13,7 +13,7 @@ set(list "")
 # core at the end; then the suites that start programs. The others stand as they are listed, in a later run in the same
 # build folder by what they took.
 set(seconds test_cli.MemoryCli 110 test_cli.StopCli 90 test_cli.TrainedCli 65 test_cli.Pages 60 test_cli.SpecialFiles 50
-            test_check.PlantedKernels 45 verify.test_cli 40)
+            test_check.PlantedKernels 45 verify.test_cli 40 test_structure.Structure 40)
 function(add_suite test filter label)
   list(FIND seconds "${test}" at)
   if(at GREATER -1)
