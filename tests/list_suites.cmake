@@ -11,7 +11,7 @@ string(REGEX MATCHALL "[^\n]+" lines "${listed}")
 set(list "")
 # Seconds on two cores of what takes longest. ctest starts first what costs most, so that no long suite is left for one
 # core at the end; then the suites that start programs. The others stand as they are listed, in a later run in the same
-# build folder by what they took.
+# build folder by what they took. That of test_structure was set by its length under the address sanitizer.
 set(seconds test_cli.MemoryCli 110 test_cli.StopCli 90 test_cli.TrainedCli 65 test_cli.Pages 60 test_cli.SpecialFiles 50
             test_check.PlantedKernels 45 verify.test_cli 40 test_structure.Structure 40)
 function(add_suite test filter label)
