@@ -36,6 +36,7 @@ class NightsCli : public TrainedCli {
            " REPORT=" + (scene_ / "night.json") + " sh -c '" + words + "'";
   }
   std::string night() const { return command("voxshard-predict.service", std::regex("ExecStart=/bin/sh -c '(.*)'")); }
+  std::string cron() const { return command("crontab", std::regex("\n30 1 \\* \\* \\* (.*)\n")); }
   json report() const { return json::parse(file_text(scene_ / "night.json")); }
 
   Folder scene_{"nights"};
@@ -56,8 +57,7 @@ TEST_F(NightsCli, TheThirdPredictsWhatIsNewAloneAfterTheSecondWasKilled) {
     second.wait();
   }
   arrive(2, "b");  // another image under the name of one that was predicted
-  const std::string cron = command("crontab", std::regex("\n30 1 \\* \\* \\* (.*)\n"));
-  ASSERT_EQ(std::system(cron.c_str()), 0);
+  ASSERT_EQ(std::system(cron().c_str()), 0);
   const json third = report();
   EXPECT_EQ(third.at("cases").size(), 5U);
   EXPECT_GE(third.at("kept"), 1) << "a, whatever the killed night made";
@@ -72,21 +72,34 @@ TEST_F(NightsCli, TheThirdPredictsWhatIsNewAloneAfterTheSecondWasKilled) {
   EXPECT_EQ(report().at("kept"), 5);
 }
 
-TEST_F(NightsCli, ANightThatMeetsARunningOneLeavesTheReportAlone) {
+TEST_F(NightsCli, ANightThatMeetsARunningOneOrCrashesLeavesTheReportAlone) {
   arrive(0, "a");
-  const std::string cron = command("crontab", std::regex("\n30 1 \\* \\* \\* (.*)\n"));
-  ASSERT_EQ(std::system(cron.c_str()), 0);
+  ASSERT_EQ(std::system(night().c_str()), 0);
   const std::string before = file_text(scene_ / "night.json");
   arrive(1, "b"), arrive(2, "c");
   Process running("predict " + run() + " " + inbox() + " -o " + output());
   ASSERT_TRUE(running.read_until("predict 0/3"));
   running.send(SIGSTOP);
-  EXPECT_EQ(WEXITSTATUS(std::system(cron.c_str())), 6);
+  for (const std::string& words : {night(), cron()}) {
+    EXPECT_EQ(WEXITSTATUS(std::system(words.c_str())), 6);
+    const std::string crashes = std::regex_replace(words, std::regex("\\S+ predict "), "false predict ");
+    EXPECT_EQ(WEXITSTATUS(std::system(crashes.c_str())), 1);
+  }
   running.send(SIGKILL);
   running.wait();
   EXPECT_EQ(file_text(scene_ / "night.json"), before);
   for (const auto& entry : fs::directory_iterator(fs::path(scene_ / "night.json").parent_path()))
     EXPECT_FALSE(entry.path().filename().string().starts_with("night.json.")) << entry.path();
+}
+
+TEST_F(NightsCli, ANightThatIsStoppedReportsIt) {
+  arrive(0, "a"), arrive(1, "b"), arrive(2, "c");
+  Process service("", 0, "env " + std::regex_replace(night(), std::regex(" --quiet"), ""));
+  ASSERT_TRUE(service.read_until("predict 0/3"));
+  EXPECT_FALSE(fs::exists(scene_ / "night.json")) << "it is not begun, but moved when it is whole";
+  ::kill(-service.pid(), SIGTERM);  // as systemd does, to all processes of the unit
+  EXPECT_EQ(service.wait().exit_code, 143);
+  EXPECT_TRUE(json::accept(file_text(scene_ / "night.json")));
 }
 
 TEST_F(NightsCli, AWatchedInboxIsWorkedThroughUntilTheServiceStops) {
