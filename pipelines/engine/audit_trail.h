@@ -45,8 +45,8 @@ class AuditTrail {
   /// Appends what ended since the last call. Errors: kOutput.
   ///   finished  the outputs that cases share are written
   void append(const PredictReport& report, const AuditInputs& known, bool finished);
-  /// Says that so many of the failures that were appended have left the report.
-  void dropped(std::size_t failures) { next_failure_ -= failures; }
+  /// Says that so many of the cases and failures that were appended have left the report.
+  void dropped(std::size_t cases, std::size_t failures) { next_case_ -= cases, next_failure_ -= failures; }
   /// Appends a case that has no place in the report: the one at hand when an error ends the batch, or a video that is
   /// one stream. `error`: null: it was predicted into the output.
   void append_one(const std::string& id, std::optional<std::size_t> input, const AuditInputs& known,

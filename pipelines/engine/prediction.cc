@@ -106,7 +106,7 @@ class PredictionLoop {
 
   void audit(bool finished) {
     if (trail_) trail_->append(b_.report, b_.audited_, finished);
-    if (const std::size_t gone = b_.drop_outdated(); trail_) trail_->dropped(gone);
+    b_.drop_outdated(trail_ ? &*trail_ : nullptr);
   }
 
   /// Returns how often inputs were left out, those that came again included.
@@ -231,7 +231,8 @@ class PredictionLoop {
   }
 
   void count(std::size_t last) {
-    b_.progress.update("predict", std::ssize(b_.report.cases) + times_left_out(), total_, b_.names_[last]);
+    const auto predicted = b_.report.cases.size() + b_.outdated_cases_;
+    b_.progress.update("predict", static_cast<std::int64_t>(predicted) + times_left_out(), total_, b_.names_[last]);
   }
 
   /// Ends an input whose outputs were written behind, as its turn would have.

@@ -167,9 +167,10 @@ class PredictionBatch {
     for (; forgotten_ < audited_.files.size(); ++forgotten_) audited_.files[forgotten_] = {};
     audited_.more.clear();
   }
-  /// Says that inputs which come from here on may have been left out before, under the same names: their outcome then
-  /// takes the place of that in the lists. For a batch whose inputs keep arriving, before list().
-  void may_come_again() { earlier_failures_ = report.failures.size(); }
+  /// Says that inputs which come from here on may have come before, under the same names: a failure of then leaves the
+  /// lists, and so does a prediction where the input is left out now. For a batch whose inputs keep arriving, before
+  /// list().
+  void may_come_again() { earlier_cases_ = report.cases.size(), earlier_failures_ = report.failures.size(); }
   /// Notes that earlier failures of an input are out of date; done(), fail() and list() do it of theirs.
   void outdate(const std::string& name);
   /// Returns how many failures have left the lists because their inputs came again.
@@ -179,8 +180,11 @@ class PredictionBatch {
 
  private:
   const Error* refusal(const PredictionTurn& turn) const;
-  /// Takes the failures that are out of date from the report, once they are in the audit; returns how many there were.
-  std::size_t drop_outdated();
+  /// Notes that the earlier outcomes of an input that is left out now are out of date.
+  void outdate_all(const std::string& name);
+  /// Takes the cases and failures that are out of date from the report, once they are in the audit; `trail` may be
+  /// null.
+  void drop_outdated(AuditTrail* trail);
   friend class PredictionLoop;
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
@@ -208,14 +212,15 @@ class PredictionBatch {
   ProcessPlan warm_, left_;  // core sets that are alive outside of the network: counted by the task, and not
   bool counts_warm_ = false;
   std::vector<std::string> names_;
-  std::set<std::size_t> ended_;                               // inputs that were predicted or failed
-  std::size_t failed_ = 0;                                    // of them, those that failed
-  std::size_t earlier_failures_ = 0, outdated_failures_ = 0;  // may_come_again(), outdated_failures()
-  std::set<std::size_t> outdated_;                            // of report.failures, until these are audited
-  std::size_t at_once_ = 1;                                   // inputs of the largest turn
-  bool hides_paths_ = false;                                  // below the input folder
-  bool told_at_end_ = false;                                  // the reason why the one input is left out
-  std::size_t forgotten_ = 0;                                 // inputs whose paths were released
+  std::set<std::size_t> ended_;                             // inputs that were predicted or failed
+  std::size_t failed_ = 0;                                  // of them, those that failed
+  std::size_t earlier_cases_ = 0, earlier_failures_ = 0;    // may_come_again()
+  std::size_t outdated_cases_ = 0, outdated_failures_ = 0;  // that have left the lists
+  std::set<std::size_t> old_cases_, old_failures_;          // of the report's, until these are audited
+  std::size_t at_once_ = 1;                                 // inputs of the largest turn
+  bool hides_paths_ = false;                                // below the input folder
+  bool told_at_end_ = false;                                // the reason why the one input is left out
+  std::size_t forgotten_ = 0;                               // inputs whose paths were released
   AuditInputs audited_;
   std::vector<std::unique_ptr<Session>> owned_;
   ModelSessions sessions_;

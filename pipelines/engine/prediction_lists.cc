@@ -5,6 +5,16 @@
 #include "pipelines/engine/prediction.h"
 
 namespace voxshard {
+namespace {
+
+/// Erases the elements at these indices; the others keep their order.
+template <class Item>
+void erase_at(std::vector<Item>& items, const std::set<std::size_t>& indices) {
+  for (auto at = indices.rbegin(); at != indices.rend(); ++at)
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(*at));
+}
+
+}  // namespace
 
 void PredictionBatch::leave(ForeignFiles foreign, bool shows_names) {
   foreign.shows_names = shows_names, hides_paths_ = options.recursive && !shows_names;
@@ -14,7 +24,7 @@ void PredictionBatch::leave(ForeignFiles foreign, bool shows_names) {
 
 void PredictionBatch::list(const std::vector<CaseFailure>& unusable) {
   for (const CaseFailure& failure : unusable) {
-    outdate(failure.id);
+    outdate_all(failure.id);
     report.failures.push_back({failure.id, failure.code, shown(failure.message)});
     progress.warn(shown_name(failure.id) + ": " + report.failures.back().message + " [quarantined]");
   }
@@ -37,7 +47,7 @@ void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, dou
 void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {
   settle();
   ended_.insert(i), ++failed_;
-  outdate(names_[i]);
+  outdate_all(names_[i]);
   audited_.failed[report.failures.size()] = i;
   report.failures.push_back({plain_text(names_[i]), code, shown(message)});
   if (!told_at_end_)
@@ -47,20 +57,26 @@ void PredictionBatch::fail(std::size_t i, const std::string& code, const std::st
 void PredictionBatch::outdate(const std::string& name) {
   const std::string id = plain_text(name);
   for (std::size_t at = 0; at < earlier_failures_; ++at)
-    if (plain_text(report.failures[at].id) == id) outdated_.insert(at);
+    if (plain_text(report.failures[at].id) == id) old_failures_.insert(at);
 }
 
-std::size_t PredictionBatch::drop_outdated() {
-  const std::size_t gone = outdated_.size();
-  if (gone == 0) return 0;
-  std::vector<CaseFailure> kept;
-  for (std::size_t at = 0; at < report.failures.size(); ++at)
-    if (!outdated_.contains(at)) kept.push_back(std::move(report.failures[at]));
-  report.failures = std::move(kept);
-  audited_.failed.clear();  // all of them have their lines
-  outdated_.clear();
-  earlier_failures_ -= gone, outdated_failures_ += gone;
-  return gone;
+void PredictionBatch::outdate_all(const std::string& name) {
+  outdate(name);
+  const std::string id = plain_text(name);
+  for (std::size_t at = 0; at < earlier_cases_; ++at)
+    if (plain_text(report.cases[at].id) == id) old_cases_.insert(at);
+}
+
+void PredictionBatch::drop_outdated(AuditTrail* trail) {
+  const std::size_t cases = old_cases_.size(), failures = old_failures_.size();
+  for (const std::size_t at : old_cases_) report.kept -= audited_.kept[at];
+  erase_at(report.cases, old_cases_), erase_at(audited_.done, old_cases_), erase_at(audited_.kept, old_cases_);
+  erase_at(report.failures, old_failures_);
+  if (failures > 0) audited_.failed.clear();  // all of them have their lines
+  old_cases_.clear(), old_failures_.clear();
+  earlier_cases_ -= cases, outdated_cases_ += cases;
+  earlier_failures_ -= failures, outdated_failures_ += failures;
+  if (trail != nullptr) trail->dropped(cases, failures);
 }
 
 }  // namespace voxshard

@@ -174,6 +174,26 @@ TEST(RunWatch, WhatFailedLeavesTheListsWhenItIsSentAgain) {
   EXPECT_THAT(audit, HasSubstr("\"outcome\":\"predicted\""));
 }
 
+TEST(RunWatch, WhatWasPredictedLeavesTheListsWhenItIsSentAgainBroken) {
+  WatchScene scene("watch_broken_again");
+  scene.arrive(0, "a.nii.gz"), scene.arrive(1, "b.nii.gz");
+  PredictOptions o = scene.watch();
+  o.task.of<AuditRequest>().file = scene.path("audit.jsonl");
+  ArrivalProgress progress;
+  progress.after[2] = [&] { std::ofstream(scene.path("inbox/a.nii.gz")) << "no volume"; };
+  progress.after[3] = [&] { scene.arrive(2, "c.nii.gz"); };
+  progress.after[4] = [&] { progress.stop = true; };
+  const PredictReport report = run_predict(o, progress);
+  ASSERT_EQ(report.cases.size(), 2u);
+  EXPECT_EQ(report.cases[0].id, "b");
+  EXPECT_EQ(report.cases[1].id, "c");
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].id, "a");
+  EXPECT_FALSE(fs::exists(scene.path("out/a.nii.gz")));
+  EXPECT_EQ(to_json(report).at("summary").at("inputs"), 3) << "none is counted twice";
+  EXPECT_EQ(std::ranges::count(Scene::bytes_of(scene.path("audit.jsonl")), '\n'), 4) << "every outcome stays in it";
+}
+
 TEST(RunWatch, AFileOfAllChannelsMovesAwayWhole) {
   ChannelWatchScene scene("watch_whole");
   scene.write_whole(scene.path("inbox/whole.nii"), 0);
