@@ -38,7 +38,7 @@ class PredictionLoop {
 
   void run() {
     plan();
-    require_one_fits();
+    if (!task_.is_watch()) require_one_fits();
     if (b_.options.dry_run) return rehearse();
     if (!b_.options.task.of<AuditRequest>().file.empty()) trail_.emplace(b_.options, b_.run, b_.progress);
     task_.begin();
@@ -57,7 +57,7 @@ class PredictionLoop {
       end_with(std::current_exception());
     }
     audit(false);
-    if (b_.report.cases.empty() && !b_.report.interrupted && !waited_ && !none_came()) {
+    if (b_.report.cases.empty() && !b_.report.interrupted && !task_.is_watch() && !none_came()) {
       task_.list_failures();
       throw none_predicted();
     }
@@ -141,7 +141,7 @@ class PredictionLoop {
         });
         if (failure) b_.fail(i, failure->code, failure->message);
       }
-    if (report.planned.empty() && !none_came()) throw none_predicted();
+    if (report.planned.empty() && !task_.is_watch() && !none_came()) throw none_predicted();
     report.time_source = times.source();
     report.text = rehearsal_text(report.planned, report.failures.size(), "predicted") + "; " + times.text(seconds) +
                   "; nothing was written\n";
@@ -197,9 +197,7 @@ class PredictionLoop {
   bool take_more() {
     try {
       if (!task_.wait_for_more()) return false;
-      waited_ = true;
     } catch (const Stopped&) {
-      waited_ = true;
       return false;
     }
     b_.names_ = task_.names(), turns_ = task_.turns();
@@ -282,7 +280,6 @@ class PredictionLoop {
   Prediction& task_;
   std::vector<PredictionTurn> turns_;
   std::int64_t total_ = 0;
-  bool waited_ = false;  // inputs arrive while the batch runs: its end is a stop, whatever came until then
   std::optional<AuditTrail> trail_;
 };
 

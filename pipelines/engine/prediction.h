@@ -266,6 +266,8 @@ class Prediction {
   /// Called after each turn whose inputs were predicted or left out.
   ///   good  none of them was left out
   virtual void ended(const PredictionTurn&, bool /*good*/) {}
+  /// True where inputs arrive while the batch runs: it, and a dry run of it, ends with its report, whatever came.
+  virtual bool is_watch() const { return false; }
   /// Waits for further inputs where these arrive while the batch runs, and returns true when there are some: names()
   /// then has them at its end, and turns() returns theirs alone. False: there are no more. Errors: Stopped while it
   /// waits, which ends the batch as if there were no more.
@@ -278,8 +280,8 @@ class Prediction {
   virtual void finish() = 0;
 };
 
-/// Runs the batch; all processes call it. Errors: kNoCase when no input could be predicted; kBudget when no size is
-/// within the budget; those of the task.
+/// Runs the batch; all processes call it. Errors: kNoCase when no input could be predicted, and kBudget when no
+/// size is within the budget, unless it is a watch; those of the task.
 PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const CoreWork& work,
                              const RunContext& context,
                              const std::function<std::unique_ptr<Prediction>(PredictionBatch&)>& make);

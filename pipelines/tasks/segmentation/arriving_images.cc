@@ -49,6 +49,11 @@ StudyAgain study_again(StudyAgain (*ask)(const fs::path&, const fs::path&), cons
   }
 }
 
+/// Returns what is listed of an entry of which nothing can be read.
+CaseFailure failure_of_entry(const fs::path& entry, const FailureReason& bad) {
+  return {entry.filename().string(), bad.code, without_paths_below(bad.text, entry.parent_path(), "the entry")};
+}
+
 /// Counts and logs a study that came again.
 void note_again(const StudyAgain& again, ArrivalCounts& counts, Progress& progress) {
   ++(again.changed == 0 ? counts.unchanged : counts.changed);
@@ -92,22 +97,17 @@ void ArrivingImages::finish(const fs::path& entry, const std::optional<FailureRe
 }
 
 void ArrivingImages::note_unreadable(const fs::path& entry, const std::optional<FailureReason>& bad) {
-  const std::string name = entry.filename().string();
   if (bad)
-    ++counts_.unreadable,
-        bad_.push_back({name, bad->code, without_paths_below(bad->text, folders_.folder, "the entry")});
-  else if (unreadable_.contains(name))
+    ++counts_.unreadable, bad_.push_back(failure_of_entry(entry, *bad));
+  else if (const std::string name = entry.filename().string(); unreadable_.contains(name))
     readable_.push_back(name);
 }
 
 void ArrivingImages::list_unreadable(PredictionBatch& batch, const DatasetSource& source, CaseNamesLog& names) {
   for (const std::string& name : std::exchange(readable_, {}))
     if (const auto entry = unreadable_.extract(name)) batch.outdate(entry.mapped());
-  if (bad_.empty()) return;
-  InputCases none{.failures = bad_, .nameless = true};
-  name_cases(none, source, names, progress_);
-  for (std::size_t i = 0; i < bad_.size(); ++i) unreadable_[bad_[i].id] = none.failures[i].id;
-  batch.list(none.failures);
+  const std::vector<CaseFailure> listed = voxshard::list_unreadable(bad_, batch, source, names);
+  for (std::size_t i = 0; i < bad_.size(); ++i) unreadable_[bad_[i].id] = listed[i].id;
   bad_.clear();
 }
 
@@ -209,6 +209,15 @@ void ArrivingImages::ended(const Case& item, const std::optional<FailureReason>&
   }
 }
 
+std::vector<CaseFailure> list_unreadable(const std::vector<CaseFailure>& by_name, PredictionBatch& batch,
+                                         const DatasetSource& source, CaseNamesLog& names) {
+  if (by_name.empty()) return {};
+  InputCases none{.failures = by_name, .nameless = true};
+  name_cases(none, source, names, batch.progress);
+  batch.list(none.failures);
+  return none.failures;
+}
+
 FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& search, const VolumeFormats& formats,
                                Progress& progress, PredictReport& report) {
   ArrivalCounts counts;
@@ -229,8 +238,7 @@ FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& s
     EntryImages images = images_of_entry(entry, formats, search, progress);
     counts.left_alone.add(images.found.left_alone);
     without += images.kind == EntryImages::Kind::kNothing;
-    if (images.bad)
-      ++counts.unreadable, progress.warn("an entry of the inbox cannot be read (" + images.bad->code + ")");
+    if (images.bad) ++counts.unreadable, all.unreadable.push_back(failure_of_entry(entry, *images.bad));
     for (fs::path& image : images.found.images) all.images.push_back(std::move(image));
   }
   say_without_volume(without, progress);

@@ -50,9 +50,8 @@ class ArrivingImages {
   /// images, such as loose files of DICOM slices, stay where they are, and are counted once. Deletes finished entries
   /// that are too old. Errors: Stopped; those of Inbox::arrived() and Inbox::finish().
   std::vector<std::filesystem::path> wait();
-  /// Lists what the last wait() found of entries of which nothing can be read, under ids of their own; those that came
-  /// again and can be read leave the lists. Errors: as name_cases().
-  ///   names  as of name_cases(), gets these ids too
+  /// Lists what the last wait() found of entries of which nothing can be read, as the function of that name; those that
+  /// came again and can be read leave the lists.
   void list_unreadable(PredictionBatch& batch, const DatasetSource& source, CaseNamesLog& names);
   /// Leaves out cases of which an image lies in an entry that is not complete (a channel that is found beside another
   /// while it is copied): they are made again when it arrives. Leaves out failures that were there after an earlier
@@ -93,8 +92,15 @@ class ArrivingImages {
   std::map<std::string, std::set<std::string>> said_;                      // messages of failures, by id
 };
 
-/// Returns the images of the entries of an inbox that are complete, for a dry run: nothing is moved or written. Logs
-/// what would be left alone, and what comes again. Errors: kInput when the folder cannot be read.
+/// Lists entries of which nothing can be read, under ids of their own, and returns these failures in the same order.
+/// Errors: as name_cases().
+///   names  as of name_cases(), gets these ids too
+std::vector<CaseFailure> list_unreadable(const std::vector<CaseFailure>& by_name, PredictionBatch& batch,
+                                         const DatasetSource& source, CaseNamesLog& names);
+
+/// Returns the images of the entries of an inbox that are complete, and the entries that cannot be read, for a dry run:
+/// nothing is moved or written. Logs what would be left alone, and what comes again. Errors: kInput when the folder
+/// cannot be read.
 FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& search, const VolumeFormats& formats,
                                Progress& progress, PredictReport& report);
 

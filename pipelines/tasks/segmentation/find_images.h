@@ -28,6 +28,7 @@ struct FoundImageFiles {
   std::vector<FoundVolume> others = {};            // other reconstructions of their scans, which are left out
   ForeignFiles foreign = {};                       // of a folder of files
   LeftAlone left_alone = {};                       // by the rules
+  std::vector<CaseFailure> unreadable = {};        // entries of an inbox of which nothing can be read, by their names
 };
 
 /// Returns the paths of the images; logs series and volumes that are left out. Errors: kInput when the input is missing

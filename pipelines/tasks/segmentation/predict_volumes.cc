@@ -63,8 +63,8 @@ class VolumePrediction : public Prediction {
     largest_ = LargestParts(reading_.largest, plan_.class_names);
     if (inputs.arriving)
       arriving_.emplace(*inputs.arriving, inputs.search, o_.formats, b_.progress);
-    else
-      cases_ = wanted_cases(inputs.found.images);
+    else  // a dry run of {watch} too
+      list_unreadable(inputs.found.unreadable, b_, naming_, names_), cases_ = wanted_cases(inputs.found.images);
     batch.leave(inputs.found.foreign, reading_.keep_names || !(o_.recursive || !reading_.id_salt.empty()));
   }
 
@@ -161,6 +161,8 @@ class VolumePrediction : public Prediction {
   /// Drops the earlier prediction of an image that failed now.
   void drop(std::size_t i) override { folder_.drop(cases_[i].id), flags_.drop(cases_[i].id); }
 
+  bool is_watch() const override { return reading_.watch; }
+
   bool wait_for_more() override {
     if (!arriving_) return false;
     for (; first_ < cases_.size(); ++first_) cases_[first_].images = {};  // they have ended: names alone are kept
@@ -168,7 +170,7 @@ class VolumePrediction : public Prediction {
     while (cases_.size() == first_) {
       b_.may_come_again();
       const std::vector<fs::path> images = arriving_->wait();
-      arriving_->list_unreadable(b_, naming(), names_);
+      arriving_->list_unreadable(b_, naming_, names_);
       write_names();
       std::vector<Case> more = wanted_cases(images);
       write_names();
@@ -238,14 +240,10 @@ class VolumePrediction : public Prediction {
                                     : cases_of_images(images, plan_.channels, o_.formats);
     if (arriving_) arriving_->keep_complete(found.cases, found.failures);
     say_channels(found, plan_.channels.size(), b_.progress);
-    name_cases(found, naming(), names_, b_.progress);
+    name_cases(found, naming_, names_, b_.progress);
     b_.list(found.failures);
     keep_wanted(found.cases, b_.sieve(), [&](const Case& item) { return hashed_case(item, o_.formats); });
     return std::move(found.cases);
-  }
-
-  DatasetSource naming() const {
-    return {.folder = o_.input, .id_salt = reading_.id_salt, .keep_names = reading_.keep_names};
   }
 
   /// Returns what is to be written of a case: the label map on the grid of the files, and what is written beside it.
@@ -281,6 +279,7 @@ class VolumePrediction : public Prediction {
   OutputFolder& folder_;
   std::string run_hash_;
   VolumeReading reading_;
+  DatasetSource naming_{.folder = o_.input, .id_salt = reading_.id_salt, .keep_names = reading_.keep_names};
   CasePredictor predictor_;
   const PreparePlan& plan_;  // of the first model
   const SideRule& sides_;    // of the first model; empty: no classes are joined

@@ -236,6 +236,22 @@ TEST_F(RunStudies, ADryRunSaysWhatWouldBeTakenAndWritesNothing) {
   expect_error(ErrorKind::kConfig, "studies.slice is an unknown key", [&] { run_predict(o, progress_); });
 }
 
+TEST_F(RunStudies, ADryRunThatLeavesEverythingOutEndsWithItsReportAsTheWatchDoes) {
+  receive("st_1", ct());
+  fs::create_directories(path("inbox/st_2"));
+  const std::string whole = dicom_bytes({}, {1, 2, 3, 4});
+  std::ofstream(path("inbox/st_2/CT.1")) << whole.substr(0, whole.find("Planted") + 3);  // cut within its header
+  PredictOptions o = watch();
+  o.dry_run = true;
+  const PredictReport report = run_predict(o, {progress_, {.core_budget_bytes = 1 << 20}});
+  EXPECT_TRUE(report.planned.empty());
+  ASSERT_EQ(report.failures.size(), 2u) << "for exit 8";
+  EXPECT_EQ(report.failures[0].code, "E_READ");
+  EXPECT_THAT(report.failures[0].message, Not(HasSubstr("st_2"))) << "folders may be named after patients";
+  EXPECT_EQ(report.failures[1].code, "E_BUDGET");
+  EXPECT_FALSE(fs::exists(path("out")));
+}
+
 TEST_F(RunStudies, RulesHoldForAFolderThatIsNotWatchedToo) {
   StudySeries mr = ct();
   mr.series += ".2", mr.modality = "MR";
