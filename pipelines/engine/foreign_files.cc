@@ -67,6 +67,10 @@ std::string text_of(const ForeignFiles& foreign) {
   return joined(parts, ", ");
 }
 
+std::string none_found_text(const std::string& instead) {
+  return (instead.empty() ? "" : " (but " + instead + ")") + "; what is read: voxshard help formats";
+}
+
 nlohmann::ordered_json to_json(const ForeignFiles& foreign) {
   nlohmann::ordered_json kinds = nlohmann::ordered_json::object();
   for (const auto& [kind, count] : kinds_of(foreign)) kinds[kind] = count;

@@ -28,6 +28,11 @@ struct ForeignFiles {
 /// there are none. Up to 10 names are listed where names are shown.
 std::string text_of(const ForeignFiles& foreign);
 
+/// Returns the end of the message that a folder holds no input: " (but 2 files that are no inputs (2 .txt)); what is
+/// read: voxshard help formats".
+///   instead  what it holds; may be empty
+std::string none_found_text(const std::string& instead);
+
 /// {"files", "links", "folders", "kinds": {".txt": 2, "other": 1}, "names"}: all names below the folder, where they are
 /// shown.
 nlohmann::ordered_json to_json(const ForeignFiles& foreign);

@@ -31,6 +31,21 @@ InputTree files_below(const fs::path& folder) {
   return tree;
 }
 
+ForeignFiles foreign_in(const fs::path& folder) {
+  ForeignFiles foreign{.files = {}, .folder = folder};
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;
+    if (it->path().filename().string().starts_with(".")) continue;
+    if (it->is_directory(unknown))
+      ++foreign.folders;
+    else if (it->is_regular_file(unknown))
+      foreign.files.push_back(it->path());
+  }
+  std::ranges::sort(foreign.files);
+  return foreign;
+}
+
 std::vector<fs::path> inputs_below(const fs::path& folder, const std::string& what,
                                    const std::function<bool(const fs::path&)>& is_input, ForeignFiles& foreign) {
   InputTree tree = files_below(folder);
@@ -38,9 +53,8 @@ std::vector<fs::path> inputs_below(const fs::path& folder, const std::string& wh
   std::vector<fs::path> inputs;
   for (fs::path& file : tree.files) (is_input(file) ? inputs : foreign.files).push_back(std::move(file));
   if (!inputs.empty()) return inputs;
-  const std::string others = text_of(foreign);
   throw Error(ErrorKind::kNoCase, "[predict] " + folder.string() + " and the folders in it hold no " + what +
-                                      (others.empty() ? "" : " (but " + others + ")"));
+                                      none_found_text(text_of(foreign)));
 }
 
 std::string name_below(const fs::path& path, const fs::path& folder) {

@@ -30,6 +30,9 @@ struct InputTree {
 /// are not followed. Errors: kInput for more than a million files, or when the folder cannot be read.
 InputTree files_below(const std::filesystem::path& folder);
 
+/// Returns the files directly in a folder as foreign ones, sorted, without hidden ones, and counts the folders in it.
+ForeignFiles foreign_in(const std::filesystem::path& folder);
+
 /// True for a link that leads out of a folder.
 bool leads_out(const std::filesystem::path& file, const std::filesystem::path& folder);
 

@@ -112,10 +112,17 @@ std::vector<fs::path> held_in(const FoundVolume& volume, const VolumeFormats& fo
 
 [[noreturn]] void throw_no_volume(const fs::path& folder, const std::string& what, const VolumeFormats& formats,
                                   const std::string& but) {
-  throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the " + what + " no " + volume_endings(formats) +
-                                      " file, no DICOM series" +
-                                      (what.starts_with("archive") ? "" : " and no archive of such") +
-                                      (but.empty() ? "" : " (but " + but + ")"));
+  throw Error(ErrorKind::kNoCase,
+              "[" + folder.string() + "] the " + what + " no " + volume_endings(formats) + " file, no DICOM series" +
+                  (what.starts_with("archive") ? "" : " and no archive of such") + none_found_text(but));
+}
+
+/// Returns what is said of the files of a folder without volumes; none where it has none.
+std::vector<std::string> others_in(const fs::path& folder) {
+  ForeignFiles foreign = foreign_in(folder);
+  foreign.folders = 0;  // they hold no volume either, and {recursive} is an option of predict alone
+  if (!foreign.any()) return {};
+  return {text_of(foreign)};
 }
 
 void sort_volumes(std::vector<FoundVolume>& volumes) {
@@ -197,30 +204,18 @@ VolumeList list_volumes_below(const fs::path& folder, const VolumeFormats& forma
   });
   for (fs::path& file : tree.files)
     if (!held.contains(file)) foreign.files.push_back(std::move(file));
-  if (found.volumes.empty()) {
-    const std::string others = text_of(foreign);
-    throw_no_volume(folder, "folder and the folders in it hold", formats, others);
-  }
+  if (found.volumes.empty()) throw_no_volume(folder, "folder and the folders in it hold", formats, text_of(foreign));
   sort_volumes(found.volumes);
   return {.volumes = std::move(found.volumes), .left_out = std::move(found.left_out), .files = false};
 }
 
 ForeignFiles foreign_beside(const std::vector<FoundVolume>& volumes, const fs::path& folder,
                             const VolumeFormats& formats) {
-  ForeignFiles foreign{.files = {}, .folder = folder};
+  ForeignFiles foreign = foreign_in(folder);
   std::set<fs::path> held;
   for (const FoundVolume& volume : volumes)
     for (const fs::path& file : held_in(volume, formats)) held.insert(file);
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code unknown;
-    if (it->path().filename().string().starts_with(".")) continue;
-    if (it->is_directory(unknown))
-      ++foreign.folders;
-    else if (it->is_regular_file(unknown) && !held.contains(it->path()))
-      foreign.files.push_back(it->path());
-  }
-  std::ranges::sort(foreign.files);
+  std::erase_if(foreign.files, [&](const fs::path& file) { return held.contains(file); });
   return foreign;
 }
 
@@ -250,6 +245,7 @@ VolumeList list_volumes(const fs::path& folder, const VolumeFormats& formats) {
     if (!list.left_out.empty()) but.push_back(list.left_out);
     const std::string inside = is_folder ? files_in_folders(folder, formats) : "";
     if (!inside.empty()) but.push_back(inside);
+    if (is_folder && but.empty()) but = others_in(folder);
     throw_no_volume(folder, is_folder ? "folder holds" : "archive holds", formats, joined(but, ", "));
   }
   sort_volumes(list.volumes);

@@ -60,7 +60,8 @@ FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const 
     files[input.filename().string()] = input;
   }
   if (files.empty())
-    throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no video and is no data set of classes");
+    throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no video and is no data set of classes" +
+                                        none_found_text(text_of(foreign_in(input))));
   std::map<Dims, std::int64_t> most_windows;  // by canvas
   const auto canvas_of_video = [](const FoundVideo& v) { return Dims{v.extents[1], v.extents[2], v.extents[3]}; };
   for (const auto& [name, file] : files)

@@ -76,8 +76,8 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
     for (FoundVolume& scan : scans_below(input, reading, set.notes)) files.push_back(std::move(scan.path));
   if (!folder && !holds_scans) files.push_back(input);
   if (files.empty())
-    throw Error(ErrorKind::kNoCase,
-                "[predict] " + input.string() + " holds no " + kind + " and is no data set of classes");
+    throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no " + kind +
+                                        " and is no data set of classes" + none_found_text(text_of(foreign_in(input))));
   for (const fs::path& file : files) {
     const bool is_series = is_volume_address(file, reading.formats);
     const std::string name = is_series ? volume_stem(file, reading.formats).value() : file.filename().string();

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "pipelines/tasks/volume_files.h"
 #include "tests/expect_error.h"
 #include "tests/scratch_folder.h"
 
@@ -86,6 +87,20 @@ TEST_F(InputTreeTest, ForeignFilesAreCountedByKindAndNamedWhereNamesAreShown) {
     inputs_below(
         root_, "video", [](const fs::path&) { return false; }, foreign);
   });
+}
+
+TEST_F(InputTreeTest, AFolderWithoutAVolumeSaysWhatItHoldsAndWhatIsRead) {
+  put("notes.txt"), put("a/MEIER.txt");
+  expect_error(ErrorKind::kNoCase, "(but 1 file that is no input (1 .txt)); what is read: voxshard help formats",
+               [&] { list_volumes(root_); });
+  expect_error(ErrorKind::kNoCase, "(but 2 files that are no inputs (2 .txt)); what is read: voxshard help formats",
+               [&] {
+                 ForeignFiles foreign;
+                 list_volumes_below(root_, volume_formats(), foreign);
+               });
+  fs::remove(root_ / "notes.txt");
+  expect_error(ErrorKind::kNoCase, "no archive of such; what is read: voxshard help formats",
+               [&] { list_volumes(root_); });
 }
 
 }  // namespace

@@ -56,8 +56,9 @@ FoundImages find_input_images(const fs::path& input, const std::optional<FrameSe
   }
   const std::vector<fs::path> files = fs::is_directory(input) ? images_in(input) : std::vector{input};
   if (files.empty())
-    throw Error(ErrorKind::kNoCase,
-                "[predict] " + input.string() + " holds no PNG, JPEG or TIFF picture and no annotations of pictures");
+    throw Error(ErrorKind::kNoCase, "[predict] " + input.string() +
+                                        " holds no PNG, JPEG or TIFF picture and no annotations of pictures" +
+                                        none_found_text(text_of(foreign_in(input))));
   found.numbered = true;
   for (const fs::path& file : files) found.list.push_back({file, static_cast<std::int64_t>(found.list.size()) + 1});
   return found;

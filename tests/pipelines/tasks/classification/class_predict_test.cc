@@ -96,7 +96,9 @@ TEST(PredictClasses, NothingToPredictIsAnError) {
   TrainedScene scene("classes_nothing");
   expect_error(ErrorKind::kInput, "does not exist", [&] { run_predict(scene.predict("nowhere"), scene.progress); });
   scene.write("empty/a.txt", "x");
-  expect_error(ErrorKind::kNoCase, "holds no picture", [&] { run_predict(scene.predict("empty"), scene.progress); });
+  expect_error(ErrorKind::kNoCase,
+               "classes (but 1 file that is no input (1 .txt)); what is read: voxshard help formats",
+               [&] { run_predict(scene.predict("empty"), scene.progress); });
   scene.write("bad/a.png", "x");
   expect_error(ErrorKind::kNoCase, "none of 1 inputs", [&] { run_predict(scene.predict("bad"), scene.progress); });
   expect_error(ErrorKind::kUsage, "JSON file", [&] { run_predict(scene.predict("data", "folder"), scene.progress); });

@@ -127,7 +127,8 @@ TEST_F(PredictClips, ABadFilmCostsItself) {
   expect_error(ErrorKind::kNoCase, "none of 1 videos",
                [&] { predict(options(scene_.path("new/short.mkv"), "b.json")); });
   scene_.write("empty/a.txt", "x");
-  expect_error(ErrorKind::kNoCase, "holds no video", [&] { predict(options(scene_.path("empty"), "c.json")); });
+  expect_error(ErrorKind::kNoCase, "classes (but 1 file that is no input (1 .txt)); what is read",
+               [&] { predict(options(scene_.path("empty"), "c.json")); });
   expect_error(ErrorKind::kInput, "does not exist", [&] { predict(options(scene_.path("nowhere"), "d.json")); });
   expect_error(ErrorKind::kUsage, "JSON file", [&] { predict(options(scene_.path("new"), "folder")); });
   expect_error(ErrorKind::kUsage, ".mp4",

@@ -146,7 +146,8 @@ TEST(PredictDetections, WhatDoesNotFitTheRunIsRefusedBeforeAnyOutput) {
   o = scene.predict("new/found.json"), o.input = scene.path("empty");
   expect_error(ErrorKind::kInput, "does not exist", [&] { run_predict(o, scene.progress); });
   std::filesystem::create_directories(o.input);
-  expect_error(ErrorKind::kNoCase, "no PNG", [&] { run_predict(o, scene.progress); });
+  expect_error(ErrorKind::kNoCase, "of pictures; what is read: voxshard help formats",
+               [&] { run_predict(o, scene.progress); });
   EXPECT_FALSE(std::filesystem::exists(scene.path("new")));
 }
 
