@@ -69,6 +69,34 @@ std::vector<char> native_pixels(const fs::path& path, DcmElement& element, std::
   return pixels;
 }
 
+/// True when a header says that bits above the stored ones hold overlays, as files of before 2004 have it (DICOM PS3.5
+/// of 2003, 8.1.2): an overlay without data of its own.
+bool has_overlay_bits(DcmDataset& data, int stored) {
+  constexpr int kMostOverlays = 16;
+  for (int i = 0; i < kMostOverlays; ++i) {
+    const auto tag = [&](const DcmTagKey& of_first) {
+      return DcmTagKey(static_cast<Uint16>(of_first.getGroup() + 2 * i), of_first.getElement());
+    };
+    Uint16 bit = 0;
+    if (data.findAndGetUint16(tag(DCM_OverlayBitPosition), bit).good() && bit >= stored &&
+        !data.tagExists(tag(DCM_OverlayData)))
+      return true;
+  }
+  return false;
+}
+
+/// Sets the bits above the stored ones to 0.
+void clear_bits_above(std::vector<char>& pixels, int bits, int stored) {
+  const auto width = static_cast<std::size_t>(bits / 8);  // at most 4
+  const std::uint64_t below = (std::uint64_t{1} << stored) - 1;
+  for (std::size_t at = 0; at < pixels.size(); at += width) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, pixels.data() + at, width);
+    value &= below;
+    std::memcpy(pixels.data() + at, &value, width);
+  }
+}
+
 /// Extends the sign of signed pixels of which fewer bits are stored than allocated, where no pixel has a bit above the
 /// stored ones: the highest of these is the sign (DICOM PS3.5, 8.1.1), and not all writers repeat it above. Where a
 /// pixel has such a bit, the writer did, or put a padding value there: all stay as they are.
@@ -146,8 +174,9 @@ std::vector<char> read_stored_pixels(const fs::path& path, const StoredShape& sh
   std::vector<char> all =
       is_native ? native_pixels(path, *pixels, expected) : decode_dicom_pixels(about, fragments_of(path, *pixels));
   if (all.size() != expected) throw damaged(path, "holds pixels of another size than its header says");
-  if (shape.is_signed && stored < shape.bits && (is_native || syntax == EXS_RLELossless))
-    extend_sign(all, shape.bits, stored);
+  if (shape.bits == 1 || stored == shape.bits || !(is_native || syntax == EXS_RLELossless)) return all;
+  if (has_overlay_bits(*open.file->getDataset(), stored)) clear_bits_above(all, shape.bits, stored);
+  if (shape.is_signed) extend_sign(all, shape.bits, stored);
   return all;
 }
 

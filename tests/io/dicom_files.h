@@ -31,6 +31,7 @@ struct DicomSpec {
   std::string institution = "", patient_id = "";  // left out when empty
   std::uint16_t rows = 2, columns = 2, samples = 1, bits = 16, is_signed = 1;
   std::optional<std::uint16_t> bits_stored = std::nullopt, high_bit = std::nullopt;  // else all, and the one above
+  std::optional<std::uint16_t> overlay_bit = std::nullopt;                           // of the pixels
   std::string colours = "MONOCHROME2";
   std::optional<std::array<double, 3>> position = std::array<double, 3>{0, 0, 0};
   std::optional<std::array<double, 6>> orientation = std::array<double, 6>{1, 0, 0, 0, 1, 0};
@@ -172,6 +173,7 @@ inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_
     w.text(0x0054, 0x1001, "CS", s.pet->units);
     w.text(0x0054, 0x1102, "CS", s.pet->decay_correction);
   }
+  if (s.overlay_bit) w.number(0x6002, 0x0102, *s.overlay_bit);
   w.words(0x7fe0, 0x0010, {reinterpret_cast<const char*>(stored.data()), stored.size() * 2});
   return dicom_file(meta.bytes(), w.bytes());
 }

@@ -30,6 +30,16 @@ TEST(StoredBits, APixelWithABitAboveTheStoredOnesLeavesAllAsTheyAre) {
               ElementsAre(4095, 4096, 40, 0));
 }
 
+TEST(StoredBits, OverlaysInTheBitsAboveAreNoPartOfTheValues) {
+  EXPECT_THAT(values_of_bits({.is_signed = 0, .bits_stored = 12, .overlay_bit = 12}, {0xfff, 0x1028, 40, 0x1000}),
+              ElementsAre(4095, 40, 40, 0));
+  EXPECT_THAT(values_of_bits({.bits_stored = 12, .overlay_bit = 15}, {0xfff, 0x8c18, 40, 0x8028}),
+              ElementsAre(-1, -1000, 40, 40));
+  EXPECT_THAT(values_of_bits({.is_signed = 0, .bits_stored = 12, .overlay_bit = 0}, {0xfff, 0x1000, 40, 0}),
+              ElementsAre(4095, 4096, 40, 0))
+      << "an overlay with data of its own";
+}
+
 TEST(StoredBits, AHighestBitThatIsNotTheOneAboveTheOthersIsRefused) {
   for (const std::uint16_t is_signed : {std::uint16_t{0}, std::uint16_t{1}})
     expect_error(ErrorKind::kInput, "says that 12 of 16 bits are stored, the highest of them bit 15 in place of 11",
