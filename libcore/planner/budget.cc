@@ -9,6 +9,8 @@
 namespace voxshard {
 namespace {
 
+constexpr char kTable[] = "\nLargest allocations of that core:";
+
 constexpr std::int64_t kMostCores = 128;  // the largest slice of the original system that spatial partitioning ran on
 
 /// Returns N and the spatial extents of the sample.
@@ -37,13 +39,12 @@ std::string over_core_text(const Budget& budget, const Plan& plan, const Graph& 
   std::string text = std::string("[memory] the plan ") + plan.needs() + bytes_text(bytes) + " per core (" +
                      std::to_string(bytes) + " bytes, core " + std::to_string(core) + " of partition " +
                      to_string(plan.program.mesh().partition) + " on " + to_string(extents_of(graph)) +
-                     "), the budget is " + bytes_text(budget.core_bytes) +
-                     "; nothing was allocated. Largest allocations of that core:" +
-                     allocations_text(largest_allocations(plan.program, plan.memory, core, 5));
+                     "), the budget is " + bytes_text(budget.core_bytes) + "; nothing was allocated. ";
   const auto fits = partition_that_fits(budget.core_bytes, graph, ops, plan.program.cut, target);
-  return text + (fits ? "\nA partition that fits: " + to_string(*fits)
-                      : "\nNo partition up to " + std::to_string(kMostCores) + " cores fits: give {memory} " +
-                            plan.at_least() + budget_value(bytes) + ", a smaller size or fewer base filters");
+  text += fits ? "A partition that fits: " + to_string(*fits)
+               : "No partition up to " + std::to_string(kMostCores) + " cores fits: give {memory} " + plan.at_least() +
+                     budget_value(bytes) + ", a smaller size or fewer base filters";
+  return text + kTable + allocations_text(largest_allocations(plan.program, plan.memory, core, 5));
 }
 
 /// Returns the sample's size, reduced on all spatial axes so that the plan would take about `share` of its bytes; empty
@@ -149,6 +150,14 @@ std::optional<Executable> lower_in_turns(Budget budget, const Graph& graph, cons
 void require_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,
                     const Target& target) {
   require_within(budget, plan_of(lower_verified(graph, ops, cut, target)), graph, ops, target);
+}
+
+std::string without_allocations(const std::string& refusal) { return refusal.substr(0, refusal.find(kTable)); }
+
+Error naming_host_memory(const Error& refusal, std::int64_t bytes) {
+  std::string text = refusal.what();
+  text.insert(std::min(text.find(kTable), text.size()), "; or raise {host-memory} to " + budget_value(bytes));
+  return {refusal.kind(), refusal.code(), text};
 }
 
 Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,

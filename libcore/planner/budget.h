@@ -19,10 +19,16 @@ struct Budget {
   bool caller_names = false;       // who asks for the plan names a {host-memory} that would do, not the refusal
 };
 
-/// Errors: kBudget when a core would need more than its budget, with the needed bytes per core, the five largest
-/// allocations and a partition that fits; or when the process would, with a size that fits. No kernel is bound and the
-/// bytes of kernels do not count, so sizes that no kernel supports are refused like any other.
+/// Errors: kBudget when a core would need more than its budget, with the needed bytes per core and a partition that
+/// fits, in one line, and the five largest allocations in a table below; or when the process would, with a size that
+/// fits. No kernel is bound and the bytes of kernels do not count, so that sizes which no kernel supports are refused
+/// like any other.
 void require_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
+
+/// Returns the text of such a refusal without its table: one line, for lists of many cases.
+std::string without_allocations(const std::string& refusal);
+/// Returns such a refusal that names a {host-memory} too, in bytes, which would do.
+Error naming_host_memory(const Error& refusal, std::int64_t bytes);
 
 /// Lowers within a budget: a plan far over it is refused before kernels are bound, any other by its exact bytes
 /// including those of kernels. Where cores may take turns (memory/turns.h), the sample counts too, 5 bytes and

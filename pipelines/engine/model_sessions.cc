@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "io/system/process_memory.h"
-#include "libcore/base/budget_value.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/model_runs/averaged_runs.h"
 
@@ -84,8 +83,7 @@ void PredictionBatch::require_planned(const PredictionTurn& turn, const ProcessP
   if (refused == nullptr) return;
   const ProcessPlan held = widest(planned().held, base_plan(context.base_bytes()));
   const auto bytes = would_do(turn, held + beside, 0);
-  throw Error(refused->kind(), refused->code(),
-              std::string(refused->what()) + (bytes ? "\nOr raise {host-memory} to " + budget_value(*bytes) : ""));
+  throw bytes ? naming_host_memory(*refused, *bytes) : *refused;
 }
 
 std::optional<std::int64_t> PredictionBatch::would_do(const PredictionTurn& turn, const ProcessPlan& plan,

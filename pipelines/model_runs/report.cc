@@ -9,6 +9,7 @@
 #include "io/files/csv.h"
 #include "libcore/base/flag_text.h"
 #include "libcore/base/plain_text.h"
+#include "libcore/planner/budget.h"
 #include "libcore/ranks/transport.h"
 
 namespace voxshard {
@@ -24,7 +25,7 @@ std::optional<CaseFailure> failure_of(const std::string& id, std::initializer_li
     throw;
   } catch (const Error& e) {
     if (std::find(kinds.begin(), kinds.end(), e.kind()) == kinds.end()) throw;
-    return CaseFailure{plain_text(id), e.code(), e.what()};
+    return CaseFailure{plain_text(id), e.code(), without_allocations(e.what())};
   } catch (const std::bad_alloc&) {
     return CaseFailure{plain_text(id), kRefusedMemory,
                        "[memory] the system refused memory for this case; use fewer threads, give the process more, or "

@@ -68,7 +68,8 @@ inline void throw_if_stopped(const Progress& progress) {
 }
 
 /// Runs `body`. Returns an error that concerns only case `id`: an Error of one of `kinds`, or a failed allocation
-/// (kRefusedMemory). Other errors pass, as do an EndsBatch and errors of other ranks. None when `body` succeeded.
+/// (kRefusedMemory). The message of a refusal by a budget is without its table. Other errors pass, as do an EndsBatch
+/// and errors of other ranks. None when `body` succeeded.
 std::optional<CaseFailure> failure_of(const std::string& id, std::initializer_list<ErrorKind> kinds,
                                       const std::function<void()>& body);
 inline constexpr const char* kRefusedMemory = "E_MEMORY";

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "io/system/process_memory.h"
-#include "libcore/base/budget_value.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -160,7 +159,7 @@ void name_budget(const WouldDo& would_do, const std::function<void()>& plan) {
   } catch (const Error& e) {
     const auto bytes = e.kind() == ErrorKind::kBudget && would_do ? would_do() : std::nullopt;
     if (!bytes) throw;
-    throw Error(e.kind(), e.code(), std::string(e.what()) + "\nOr raise {host-memory} to " + budget_value(*bytes));
+    throw naming_host_memory(e, *bytes);
   }
 }
 

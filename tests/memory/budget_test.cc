@@ -55,6 +55,19 @@ TEST(Budget, TheRefusalNamesBytesFiveAllocationsAndAPartition) {
   EXPECT_NE(text.find("A partition that fits: 1x"), std::string::npos) << text;
 }
 
+TEST(Budget, ARefusalInAListOfCasesIsOneLineThatSaysWhatToDo) {
+  SceneOptions options{.extents = {1, 16, 16, 16}};
+  options.budget_bytes = needed_bytes(options) * 2 / 3;
+  const Error whole(ErrorKind::kBudget, refusal_of(options).text);
+  const std::string line = without_allocations(whole.what());
+  EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+  for (const std::string& part :
+       {"needs " + bytes_text(needed_bytes(options)), "the budget is " + bytes_text(options.budget_bytes),
+        std::string("A partition that fits: 1x")})
+    EXPECT_NE(line.find(part), std::string::npos) << line;
+  EXPECT_EQ(without_allocations(naming_host_memory(whole, 3 << 20).what()), line + "; or raise {host-memory} to 3MiB");
+}
+
 TEST(Budget, TheSuggestedPartitionFits) {
   for (const int part : {85, 66, 50}) {
     SceneOptions options{.extents = {1, 16, 16, 16}, .config = {.base_filters = 2, .depth = 2}};
@@ -62,7 +75,8 @@ TEST(Budget, TheSuggestedPartitionFits) {
     const std::string text = refusal_of(options).text;
     const std::string lead = "A partition that fits: ";
     ASSERT_NE(text.find(lead), std::string::npos) << text;
-    options.partition = text.substr(text.find(lead) + lead.size());
+    const std::size_t begin = text.find(lead) + lead.size();
+    options.partition = text.substr(begin, text.find('\n') - begin);
     EXPECT_NO_THROW(UNetScene(options).session.plan(options.extents, Phase::kTrain)) << options.partition;
   }
 }

@@ -289,6 +289,7 @@ TEST(RunWatch, WhereNoBudgetHoldsWhatArrivedEachIsLeftOutForItsOwnReason) {
   const std::string list = Scene::bytes_of(scene.path("out/quarantine.csv"));
   EXPECT_THAT(list, HasSubstr("a,E_BUDGET"));
   EXPECT_THAT(list, HasSubstr("broken,E_READ")) << "more memory would not help it";
+  EXPECT_EQ(std::ranges::count(list, '\n'), 3) << "a line for each: the table of allocations is left out";
 }
 
 TEST(RunWatch, FoldersThatWouldMixAreRefused) {
