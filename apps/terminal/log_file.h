@@ -27,6 +27,7 @@ class LogFile : public Progress {
   void update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) override;
   void log(std::string_view line) override;
   void warn(std::string_view line) override;
+  void batch_ended() override { shown_.batch_ended(); }
   bool stop_requested() const override { return shown_.stop_requested(); }
 
   /// Write the last line: of a command with a result, and of one that ended with an error.

@@ -105,6 +105,15 @@ void TerminalProgress::warn(std::string_view line) {
   write_log(line);
 }
 
+void TerminalProgress::batch_ended() {
+  std::vector<std::string> lines;
+  {
+    const std::lock_guard lock(mutex_);
+    lines = fold_.summary();
+  }
+  for (const std::string& line : lines) write_log(line);
+}
+
 void TerminalProgress::write_log(std::string_view line) {
   const std::string text = plain_text(with_flags(line), "\n\t");
   const std::lock_guard lock(mutex_);

@@ -49,6 +49,8 @@ class TerminalProgress : public Progress {
   void update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) override;
   void log(std::string_view line) override;
   void warn(std::string_view line) override;
+  /// Says how many warnings were not shown, of each code; the next one of a code is shown again.
+  void batch_ended() override;
   bool stop_requested() const override;
   /// Ends the bar's line, so that later output starts on a new one.
   void finish();

@@ -52,6 +52,7 @@ class PredictionLoop {
         for (std::size_t t = 0; t < turns_.size(); ++t) b_.comes_to(turns_, t), take(turns_[t]);
         b_.settle();
         b_.end_turns();
+        if (task_.is_watch() && !turns_.empty()) b_.progress.batch_ended();
       } while (!b_.report.interrupted && take_more());
     } catch (...) {
       end_with(std::current_exception());

@@ -91,6 +91,7 @@ class SettlingProgress : public Progress {
   }
   void log(std::string_view line) override { settle(), to_.log(line); }
   void warn(std::string_view line) override { settle(), to_.warn(line); }
+  void batch_ended() override { settle(), to_.batch_ended(); }
   bool stop_requested() const override { return to_.stop_requested(); }
 
  private:

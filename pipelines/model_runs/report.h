@@ -32,6 +32,8 @@ class Progress {
   /// Writes one line that is shown even when the log is off: a problem with data or a run that would otherwise go
   /// unnoticed.
   virtual void warn(std::string_view line) { log(line); }
+  /// Notes that a batch of a command without an end, a watch, has ended: what was held back of its lines is written.
+  virtual void batch_ended() {}
   /// True once the user asked to stop. The pipeline then drops the current piece, saves finished results and returns
   /// with `interrupted`, or lets Stopped pass when there is nothing to save.
   virtual bool stop_requested() const { return false; }

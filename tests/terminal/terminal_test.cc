@@ -1,6 +1,8 @@
 // The parts of the screen's output: the pace of a stage, a line that fits, words in the quotes that a shell needs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -45,6 +47,29 @@ TEST(WarningFold, TheFirstOfACodeIsShownAndTheOthersAreCounted) {
         << "an output is missing";
   EXPECT_THAT(fold.summary(), testing::ElementsAre("W_MASK: 2 more warnings like it; {log} FILE keeps all of them"));
   EXPECT_TRUE(fold.summary().empty()) << "they are said once";
+}
+
+TEST(TerminalProgress, WarningsThatWereNotShownAreCountedAtTheEndOfEachBatch) {
+  int ends[2];
+  ASSERT_EQ(::openpty(&ends[0], &ends[1], nullptr, nullptr, nullptr), 0);
+  const int stderr_before = ::dup(STDERR_FILENO);
+  ::dup2(ends[1], STDERR_FILENO);
+  {
+    TerminalProgress progress({});
+    for (int batch = 0; batch < 2; ++batch) {
+      for (const char* line : {"case a: W_MASK whole numbers", "case b: W_MASK whole numbers"}) progress.warn(line);
+      progress.batch_ended();
+    }
+  }
+  ::dup2(stderr_before, STDERR_FILENO);
+  ::close(stderr_before), ::close(ends[1]);
+  std::string said;
+  char part[1024];
+  for (ssize_t bytes; (bytes = ::read(ends[0], part, sizeof part)) > 0;) said.append(part, static_cast<size_t>(bytes));
+  ::close(ends[0]);
+  const std::string batch =
+      "case a: W_MASK whole numbers\r\nW_MASK: 1 more warning like it; --log FILE keeps all of them\r\n";
+  EXPECT_EQ(said, batch + batch);
 }
 
 TEST(ScreenLine, FitsEveryTerminal) {

@@ -25,6 +25,8 @@ struct ArrivalProgress : RecordingProgress {
     if (stage != "predict") return;
     if (const auto act = after.extract(done)) act.mapped()();
   }
+  int batches = 0;
+  void batch_ended() override { ++batches; }
 };
 
 struct WatchScene : TrainingScene {
@@ -65,6 +67,7 @@ TEST(RunWatch, WhatArrivesIsPredictedAndMovesAway) {
   const PredictReport report = run_predict(scene.watch(), progress);
   EXPECT_FALSE(report.interrupted) << "a stop while it waits is its normal end";
   EXPECT_EQ(report.cases.size(), 4u);
+  EXPECT_EQ(progress.batches, 2) << "three inputs, then two";
   ASSERT_EQ(report.failures.size(), 1u);
   EXPECT_EQ(report.failures[0].id, "broken");
   EXPECT_GT(report.memory.plan.total(), 0);
