@@ -14,12 +14,12 @@ constexpr double kFewestSteps = 300;  // from here on a small U-Net finds all bu
 /// fewer filters the products shrink by the square.
 constexpr double kVoxel_s = 2.2 * 2 / (64 * 64 * 64);
 
-double voxel_seconds(int base_filters, int threads) {
-  const double share = base_filters / 32.0;
-  return kVoxel_s * share * share / threads;
-}
-
 }  // namespace
+
+double unet_step_seconds(std::int64_t base_filters, std::int64_t voxels, int threads) {
+  const double share = static_cast<double>(base_filters) / 32;
+  return kVoxel_s * share * share * static_cast<double>(voxels) / threads;
+}
 
 FirstTraining first_training(std::vector<std::string> train, const std::vector<std::string>& small) {
   std::vector<std::string> left_out;
@@ -38,10 +38,10 @@ std::vector<std::string> first_unet(const FirstVolumes& v) {
   constexpr std::int64_t kFolds = 5;  // one of them validates
   const std::int64_t validated = v.cases < 2 ? 0 : v.voxels / std::min(v.cases, kFolds);
   const auto validation_s = [&](int base) {  // a pass forward is a third of a step
-    return static_cast<double>(validated) * voxel_seconds(base, v.threads) / 3;
+    return unet_step_seconds(base, validated, v.threads) / 3;
   };
   for (const int base : {32, 16, 8}) {
-    const double step_s = static_cast<double>(v.crop_voxels) * voxel_seconds(base, v.threads);
+    const double step_s = unet_step_seconds(base, v.crop_voxels, v.threads);
     if (kFewestSteps * step_s + validation_s(base) <= kTime_s) return {"{base-filters}", std::to_string(base)};
   }
   std::vector<std::string> words = {"{base-filters}", "8"};

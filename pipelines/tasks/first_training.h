@@ -20,6 +20,11 @@ struct FirstTraining {
 /// Returns `train` with the settings of a small model, {"{base-filters}", "8", ...}, and the time.
 FirstTraining first_training(std::vector<std::string> train, const std::vector<std::string>& small);
 
+/// Returns a rough estimate of the seconds of a step of a U-Net: of another processor, at the usual depth.
+///   voxels   of all samples of the step
+///   threads  of all ranks
+double unet_step_seconds(std::int64_t base_filters, std::int64_t voxels, int threads);
+
 /// What decides how large a U-Net a first training can have.
 struct FirstVolumes {
   int threads = 1;

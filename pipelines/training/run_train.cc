@@ -1,19 +1,17 @@
 #include "pipelines/training/run_train.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "io/files/file_name.h"
 #include "libcore/base/stopwatch.h"
-#include "libcore/base/text.h"
 #include "pipelines/model_runs/run_record.h"
 #include "pipelines/training/data_changes.h"
+#include "pipelines/training/fit_into_time.h"
 #include "pipelines/training/held_out.h"
 #include "pipelines/training/prepare_first.h"
 #include "pipelines/training/run_folder.h"
 #include "pipelines/training/run_identity.h"
-#include "pipelines/training/time_budget.h"
 #include "pipelines/training/train_ranks.h"
 #include "pipelines/training/train_settings.h"
 #include "pipelines/training/training_rows.h"
@@ -118,38 +116,14 @@ void complete(TrainOptions& o, const TrainingTask& task) {
 std::vector<Choice> settle(OpenSettings& open, const TrainingTask& task, const RunContext& context) {
   open.settings.epochs_are_counted = true;
   std::vector<Choice> chosen;
-  if (open.to_recipe) chosen = open.settings.say_recipe(task, context);
+  if (open.to_recipe) {
+    open.settings.settle();  // the recipe depends on the model
+    complete(open.settings.options, task);
+    chosen = open.settings.say_recipe(task, context);
+  }
   open.settings.settle();
   complete(open.settings.options, task);
   return chosen;
-}
-
-/// Returns "0.25 s".
-std::string milliseconds_text(double seconds) { return number_text(std::round(seconds * 1000) / 1000) + " s"; }
-
-/// Measures steps with the settings as they are now, and sets the steps that fit into the time.
-Choice fit_into_time(OpenSettings& open, const RecordFormat& records, RunFolder& folder,
-                     std::unique_ptr<TrainingTask>& task, const RunContext& context, const Stopwatch& begun) {
-  constexpr double kMeasuredShare = 0.02;  // of the time
-  TrainOptions& o = open.settings.options;
-  TrainingRun::Measured measured =
-      TrainingRun(o, records, folder, std::move(task), context).measure(kMeasuredShare * o.time_s);
-  task = std::move(measured.task);
-  const MeasuredTimes times{.time_s = o.time_s - begun.seconds(),
-                            .step_s = measured.step_s,
-                            .validation_s = measured.validation_s,
-                            .validate_every = o.validate_every};
-  if (const std::string overrun = overrun_text(times); !overrun.empty()) context.progress().warn(overrun);
-  const Choice choice =
-      broadcast_choices(context.transport(), [&] {
-        return std::vector<Choice>{{.option = "steps",
-                                    .value = std::to_string(steps_in_time(times)),
-                                    .reason = "a step takes " + milliseconds_text(measured.step_s) +
-                                              " here, a validation about " + milliseconds_text(measured.validation_s) +
-                                              ", and {time} is " + duration_text(o.time_s)}};
-      }).front();
-  open.settings.settings.say(Layer::kRecipe, choice);
-  return choice;
 }
 
 TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& progress, const TaskTable& tasks) {
@@ -178,22 +152,22 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& p
   RunFolder folder(o, context.transport());
   folder.require_startable();
   count_epochs(o, history.cases > 0 ? history.cases : task->training_cases());
+  FittedIntoTime fitted;
   if (open) {
-    std::vector<Choice> chosen = settle(*open, *task, context);
-    if (o.time_s > 0) {
-      task->settle(o.spec, o.task);
-      const Choice steps = fit_into_time(*open, kind.records(), folder, task, context, begun);
-      chosen = settle(*open, *task, context);  // the recipe depends on the steps
-      chosen.push_back(steps);
-      o.chosen.push_back(steps);
-    }
+    const auto settle_all = [&] { settle(*open, *task, context), task->settle(o.spec, o.task); };
+    if (o.time_s > 0)
+      fitted =
+          fit_into_time({open->settings, open->to_recipe, kind.records(), folder, context, begun, settle_all}, task);
+    std::vector<Choice> chosen = settle(*open, *task, context);  // the recipe depends on the steps
+    for (std::vector<Choice>* list : {&chosen, &o.chosen})
+      list->insert(list->end(), fitted.choices.begin(), fitted.choices.end());
     for (const Choice& choice : chosen) log_choice(choice, progress);
   }
   task->settle(o.spec, o.task);
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   std::optional<HeldOut> held = held_out_of(o, *task, progress);
   TrainReport report =
-      TrainingRun(o, kind.records(), folder, std::move(task), context).go(held ? &held->keys : nullptr);
+      TrainingRun(o, kind.records(), folder, std::move(task), context).go(held ? &held->keys : nullptr, fitted.plan);
   if (!held || report.interrupted) return report;
   report.held_out = predict_held_out({o, kind, *held, context});
   report.interrupted = report.held_out->interrupted;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "libcore/base/error.h"
 #include "libcore/base/text.h"
@@ -38,6 +39,33 @@ std::string overrun_text(const MeasuredTimes& t) {
          fixed_text(least_s, 1) + " s, and " + fixed_text(std::max(t.time_s, 0.0), 1) +
          " s are left of it; the run does one step and learns next to nothing. Give more time" +
          (t.validation_s > 0 ? ", or validate nothing with {fold} all" : "");
+}
+
+FiltersInTime filters_in_time(const FilterTrials& trials) {
+  constexpr std::int64_t kMostWrong = 3;  // the factor by which a prediction may be too low
+  const std::int64_t fewest = *std::rbegin(kTriedFilters);
+  FiltersInTime found;
+  std::string refused;
+  for (const std::int64_t filters : kTriedFilters) {
+    const auto refuse = [&](const std::string& why) { refused += "; " + std::to_string(filters) + " filters: " + why; };
+    if (filters != fewest)
+      if (const std::int64_t steps = steps_in_time(trials.predicted(filters)); steps < kWantedSteps / kMostWrong) {
+        refuse("about " + counted(steps, "step") + ", not measured");
+        continue;
+      }
+    trials.set(filters);
+    if (filters != fewest && !trials.fits()) {
+      refuse("over the memory");
+      continue;
+    }
+    found.filters = filters, found.times = trials.measured();
+    const std::int64_t steps = steps_in_time(found.times);
+    found.reason =
+        counted(steps, "step") + " fit into {time}, at least " + std::to_string(kWantedSteps) + " are wanted" + refused;
+    if (steps >= kWantedSteps) break;
+    refuse(counted(steps, "step"));
+  }
+  return found;
 }
 
 }  // namespace voxshard

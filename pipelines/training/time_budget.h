@@ -1,11 +1,12 @@
 // How many steps fit into a time. They are fixed before the first step and kept in the run, so that the schedule of the
 // learning rate ends when the time does, a resumed run goes on to the same bytes, and the same settings give the same
-// run on a machine of another speed.
+// run on a machine of another speed. Also the base filters with which enough of them fit.
 //
 //   steps_in_time({.time_s = 3600, .step_s = 2.5, .validation_s = 40})   // 1381
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace voxshard {
@@ -27,5 +28,26 @@ struct MeasuredTimes {
 std::int64_t steps_in_time(const MeasuredTimes& times);
 /// Returns a warning where not even one step and the last validation fit; empty where they do.
 std::string overrun_text(const MeasuredTimes& times);
+
+/// The base filters that are tried, the most first.
+inline constexpr std::int64_t kTriedFilters[] = {32, 24, 16, 8};
+/// Steps that a training should have: where fewer fit into the time, fewer filters are tried.
+inline constexpr std::int64_t kWantedSteps = 1500;
+
+/// The calls by which base filters are tried.
+struct FilterTrials {
+  std::function<MeasuredTimes(std::int64_t filters)> predicted;  // roughly, without a step
+  std::function<void(std::int64_t filters)> set;                 // the filters of the model
+  std::function<bool()> fits;                                    // the memory, with the filters that were set last
+  std::function<MeasuredTimes()> measured;                       // with the same
+};
+struct FiltersInTime {
+  std::int64_t filters = 0;
+  MeasuredTimes times = {};
+  std::string reason = {};
+};
+/// Returns the most filters with which kWantedSteps fit, or the fewest that are tried; they are the last that were set.
+/// Filters that the prediction excludes by far are not measured.
+FiltersInTime filters_in_time(const FilterTrials& trials);
 
 }  // namespace voxshard

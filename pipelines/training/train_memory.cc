@@ -6,6 +6,8 @@
 
 #include "io/system/process_memory.h"
 #include "libcore/ops/op_table.h"
+#include "pipelines/model_runs/rank_json.h"
+#include "pipelines/training/fine_tuning.h"
 
 namespace voxshard {
 namespace {
@@ -124,6 +126,15 @@ std::int64_t bytes_within(std::int64_t budget_bytes, ModelSpec spec, const Plann
 
 }  // namespace
 
+TrainingSize training_size(const TrainOptions& o, const Shape& extents, const RunContext& context) {
+  return {.extents = extents,
+          .steps = o.steps,
+          .threads = context.threads(),
+          .traced = !o.trace.file.empty(),
+          .feed = o.feed,
+          .from_bytes = o.from.empty() ? 0 : largest_checkpoint_bytes(o.from)};
+}
+
 std::unique_ptr<Session> training_session(const TrainOptions& o, const ModelSpec& spec, const Budget& budget,
                                           const RunContext& context) {
   auto session = std::make_unique<Session>(op_table(),
@@ -172,6 +183,25 @@ ProcessPlan plan_training(Session& session, const TrainingTask& task, const Mode
     require_fits(plan, context.budget_bytes(), ErrorKind::kBudget, "this training",
                  training.smaller_step(left_of(context.budget_bytes(), held_bytes(plan))), would_do);
   return plan;
+}
+
+bool fits_memory(const TrainOptions& o, const TrainingTask& task, const RunContext& context) {
+  const TrainingSize size = training_size(o, task.largest_extents(o.batch), context);
+  NoProgress quiet;  // this plan is only tried
+  Budget budget = context.step_budget();
+  budget.caller_names = true;
+  try {
+    ModelSpec spec = o.spec;
+    if (o.plan)
+      spec = planned_spec(beside_held(*o.plan, context), spec, size.extents, o.optimizer,
+                          {.threads = context.threads(), .ranks = context.transport().ranks(), .progress = &quiet});
+    require_core_per_rank(context.transport(), spec.cut.mesh);
+    plan_training(*training_session(o, spec, budget, context), task, spec, size, context);
+    return true;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kBudget) throw;
+    return false;
+  }
 }
 
 }  // namespace voxshard

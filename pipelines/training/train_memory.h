@@ -19,6 +19,9 @@ struct TrainingSize {
   std::int64_t from_bytes = 0;  // of the checkpoint whose weights the run begins with
 };
 
+/// Returns the size of a training whose largest step has these extents.
+TrainingSize training_size(const TrainOptions& options, const Shape& extents, const RunContext& context);
+
 /// Returns the session of a training whose steps stay within `budget`.
 std::unique_ptr<Session> training_session(const TrainOptions& options, const ModelSpec& spec, const Budget& budget,
                                           const RunContext& context);
@@ -28,6 +31,10 @@ std::unique_ptr<Session> training_session(const TrainOptions& options, const Mod
 /// Errors: kBudget over the budget of a core, or of the process (with the table, and a size that would fit); Stopped.
 ProcessPlan plan_training(Session& session, const TrainingTask& task, const ModelSpec& spec, const TrainingSize& size,
                           const RunContext& context, const WouldDo& would_do = {});
+
+/// True when a training is planned within the budgets of this process; nothing is allocated. With several ranks each
+/// plans by itself, also a grid. Errors: those of plan_training() but kBudget. Cost: that of planning a run.
+bool fits_memory(const TrainOptions& options, const TrainingTask& task, const RunContext& context);
 
 /// A training as it is planned within a budget.
 struct PlannedRun {

@@ -69,6 +69,13 @@ bool TrainSettings::chooses(std::string* why) const {
   return key == keys.end();
 }
 
+bool TrainSettings::leaves_filters_to_time() const {
+  const ModelSpec spec = usual_spec(model_named(model.models, model.model));
+  return options.time_s > 0 && options.from.empty() && !settings.is_said("base-filters") &&
+         spec.model->data == kVoxelLabels && spec.spatial_axes() == 3 &&
+         std::ranges::count(spec.model->fields, "base-filters", &ConfigField::option_name) > 0;
+}
+
 void TrainSettings::settle() {
   TrainOptions& o = options;
   require_in_range(training_rows(o));  // also for values of a recipe or a resumed run
@@ -116,7 +123,9 @@ std::vector<SettingLine> setting_lines(const TrainSettings& train, const TaskTab
     const Setting& row = entry.row();
     if (row.of_one_call || is_of_another_model(train.model, row.name)) continue;
     if (!entry.tasks.empty() && std::ranges::count(entry.tasks, task) == 0) continue;
-    const bool open = chooses && !entry.is_said() && std::ranges::count(recipe_options(), row.name) > 0;
+    const bool open = chooses && !entry.is_said() &&
+                      (std::ranges::count(recipe_options(), row.name) > 0 ||
+                       (row.name == "base-filters" && train.leaves_filters_to_time()));
     const auto value = value_of(row);
     std::string text = value ? value_text(*value) : joined(entry.words, ",");
     if (text.empty()) text = "not set";

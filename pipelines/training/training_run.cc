@@ -63,7 +63,7 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
   require_same_data(transport_, state_, task_->validation_extents(o_.spec));
 }
 
-TrainReport TrainingRun::go(TrainedOn* held_out) {
+TrainReport TrainingRun::go(TrainedOn* held_out, const ProcessPlan& measured) {
   const Stopwatch watch;
   for (const std::string& note : notes_) progress_.log(note);
   for (const std::string& warning : warnings_) progress_.warn(warning);
@@ -111,7 +111,7 @@ TrainReport TrainingRun::go(TrainedOn* held_out) {
   report_.feed = feed_->report();
   if (o_.feed == FeedMode::kPerHost) progress_.log(to_text(report_.feed));
   if (const auto text = report_.feed.warning(); text && o_.device) progress_.warn(*text);
-  report_.memory = context_.memory().report(memory_plan_, progress_);
+  report_.memory = context_.memory().report(widest(memory_plan_, measured), progress_);
   report_.ranks = gather_reports(transport_, {{"memory", to_json(report_.memory)}, {"feed", to_json(report_.feed)}});
   if (had_work) write_report(true), write_page();
   return report_;
@@ -128,15 +128,7 @@ TrainingRun::Measured TrainingRun::measure(double about_s) && {
     throw_if_any_stopped(transport_, progress_);
     one_step();
   }
-  Measured measured{.step_s = watch.seconds() / done};
-  // A validation is a forward pass, about a third of a step's work per voxel.
-  std::int64_t points = 0;
-  for (const Shape& extents : task_->validation_extents(o_.spec)) points += element_count(extents);
-  measured.validation_s =
-      measured.step_s / 3 * static_cast<double>(points) / static_cast<double>(element_count(extents_));
-  if (keeps_average()) measured.validation_s *= 2;  // both weights are validated
-  measured.task = std::move(task_);
-  return measured;
+  return {.step_s = watch.seconds() / done, .plan = memory_plan_, .task = std::move(task_)};
 }
 
 void TrainingRun::steps() {

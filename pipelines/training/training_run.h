@@ -23,12 +23,13 @@ class TrainingRun {
   TrainingRun(TrainOptions& options, const RecordFormat& records, RunFolder& folder, std::unique_ptr<TrainingTask> task,
               const RunContext& context);
   ///   held_out  gets the keys of what validates, on rank 0 (CaseHashes::held_out); null: they are not asked for
+  ///   measured  the plan of the runs that were measured before in this process; part of the report
   /// Errors: those of run_train().
-  TrainReport go(TrainedOn* held_out = nullptr);
+  TrainReport go(TrainedOn* held_out = nullptr, const ProcessPlan& measured = {});
 
   struct Measured {
-    double step_s = 0;        // loading included
-    double validation_s = 0;  // by the voxels or pixels of the validation data
+    double step_s = 0;  // loading included
+    ProcessPlan plan;
     std::unique_ptr<TrainingTask> task;
   };
   /// Runs some steps for about `about_s` seconds, and forgets them with this object: a run that is made afterwards

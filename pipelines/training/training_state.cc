@@ -178,12 +178,7 @@ void TrainingRun::require_same(const ValidCheckpoint& found) {
 
 /// Plans the run; one over the budget is refused now, not after hours. Returns the bytes of the largest step.
 Footprint TrainingRun::plan_memory() {
-  const TrainingSize size{.extents = extents_,
-                          .steps = o_.steps,
-                          .threads = context_.threads(),
-                          .traced = !o_.trace.file.empty(),
-                          .feed = o_.feed,
-                          .from_bytes = o_.from.empty() ? 0 : largest_checkpoint_bytes(o_.from)};
+  const TrainingSize size = training_size(o_, extents_, context_);
   const ModelSpec asked = o_.spec;
   WouldDo would_do;
   if (context_.resources().host_budget_bytes > 0 && context_.alone())

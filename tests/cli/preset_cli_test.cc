@@ -96,6 +96,34 @@ TEST_F(PresetCli, TheConfigOfATimedAndPlannedRunGivesTheSameBytes) {
   EXPECT_EQ(file_text(run + "/checkpoints/last.safetensors"), file_text(again + "/checkpoints/last.safetensors"));
 }
 
+TEST_F(PresetCli, ATimeChoosesTheFiltersThatNothingSaysAndTheConfigGivesTheSameRun) {
+  Folder folder("preset_filters");
+  const std::string run = folder / "run", again = folder / "again", reference = folder / "reference";
+  const std::string small = " --depth 3 --crop 16x16x16 --fold all --time 1s --threads 1 ";
+  const CommandResult r = run_voxshard("train " + work() + " -o " + run + small);
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("chosen: --base-filters 8 ("));
+  EXPECT_THAT(r.err, HasSubstr("fit into --time, at least "));
+  EXPECT_EQ(chosen(record(run), "base-filters"), "8");
+  EXPECT_EQ(record(run).at("layers").at("base-filters"), "recipe");
+  EXPECT_EQ(model(run).at("base_filters"), 8);
+
+  const CommandResult same = run_voxshard("train " + work() + " -o " + again + " --config " + run + "/config.json");
+  ASSERT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.err, Not(HasSubstr("chosen:")));
+  EXPECT_EQ(file_text(run + "/checkpoints/last.safetensors"), file_text(again + "/checkpoints/last.safetensors"));
+
+  const std::string more = std::to_string(std::stoi(chosen(record(run), "steps")) + 1);
+  const CommandResult resumed = run_voxshard("train --resume " + run + " --steps " + more);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(model(run).at("base_filters"), 8);
+  EXPECT_EQ(chosen(record(run), "base-filters"), "8");
+
+  const CommandResult original = run_voxshard("train " + work() + " -o " + reference + small + "--preset reference");
+  ASSERT_EQ(original.exit_code, 0) << original.err;
+  EXPECT_EQ(model(reference).at("base_filters"), 32);
+}
+
 TEST_F(PresetCli, ATimeGoesWithNothingElseThatSaysTheSteps) {
   Folder folder("preset_time_refused");
   const std::string train = "train " + work() + " -o " + (folder / "run");

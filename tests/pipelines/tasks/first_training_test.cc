@@ -18,6 +18,13 @@ TEST(FirstTraining, EndsWithTheTimeAndSaysWhatItLeavesOut) {
             "a first training of about 2 min; leave out {base-filters}, {fold} and {time} for the whole model\n");
 }
 
+TEST(FirstTraining, AStepTakesLongerWithTheVoxelsAndTheSquareOfTheFilters) {
+  const double seconds = unet_step_seconds(32, 64 * 64 * 64, 2);
+  EXPECT_NEAR(seconds, 2.2, 1e-9) << "as measured (data/README.md)";
+  EXPECT_NEAR(unet_step_seconds(16, 64 * 64 * 64, 2), seconds / 4, 1e-9);
+  EXPECT_NEAR(unet_step_seconds(32, 2 * 64 * 64 * 64, 4), seconds, 1e-9);
+}
+
 TEST(FirstTraining, AUNetIsAsWideAsTheMachineAndTheDataAllow) {
   const FirstVolumes phantoms{.cases = 12, .voxels = std::int64_t{12} * 64 * 64 * 64};
   const auto on = [&](int threads) {

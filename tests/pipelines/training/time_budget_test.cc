@@ -1,4 +1,4 @@
-// The steps that fit into a time.
+// The steps that fit into a time, and the base filters with which enough of them do.
 #include "pipelines/training/time_budget.h"
 
 #include <gmock/gmock.h>
@@ -41,6 +41,58 @@ TEST(TimeBudget, ATimeForLessThanAStepAndAValidationIsSaidToBeTooShort) {
               testing::AllOf(testing::HasSubstr("one step takes about 2.0 s, and 0.0 s are left"),
                              testing::Not(testing::HasSubstr("{fold}"))));
   EXPECT_EQ(overrun_text({.time_s = 42, .step_s = 2, .validation_s = 40}), "");
+}
+
+/// Tries filters where the work of a step grows with their square.
+struct TriedFilters {
+  double steps, predicted;  // of 32 filters that fit, over the wanted ones: as measured, and as predicted
+  std::int64_t most_in_memory = 32;
+  std::vector<std::int64_t> set = {}, measured = {};
+
+  FiltersInTime choose() {
+    const auto times = [](double steps_of_32, std::int64_t filters) {
+      const double share = static_cast<double>(filters) / 32;
+      return MeasuredTimes{.time_s = 3600, .step_s = 0.97 * 3600 * share * share / (steps_of_32 * kWantedSteps)};
+    };
+    return filters_in_time({.predicted = [&](std::int64_t filters) { return times(predicted, filters); },
+                            .set = [&](std::int64_t filters) { set.push_back(filters); },
+                            .fits = [&] { return set.back() <= most_in_memory; },
+                            .measured =
+                                [&] {
+                                  measured.push_back(set.back());
+                                  return times(steps, set.back());
+                                }});
+  }
+};
+
+TEST(TimeBudget, TheMostFiltersWithWhichEnoughStepsFitAreChosen) {
+  TriedFilters fast{.steps = 1.1, .predicted = 0.4}, slow{.steps = 0.4, .predicted = 0.4};
+  EXPECT_EQ(fast.choose().filters, 32);
+  EXPECT_THAT(fast.measured, testing::ElementsAre(32));
+  const FiltersInTime found = slow.choose();
+  EXPECT_EQ(found.filters, 16);
+  EXPECT_THAT(slow.measured, testing::ElementsAre(32, 24, 16));
+  EXPECT_GE(steps_in_time(found.times), kWantedSteps);
+  EXPECT_THAT(found.reason, testing::MatchesRegex("[0-9]+ steps fit into \\{time\\}, at least [0-9]+ are wanted; 32 "
+                                                  "filters: [0-9]+ steps; 24 filters: [0-9]+ steps"));
+}
+
+TEST(TimeBudget, FiltersThatCannotDoAreNotMeasured) {
+  TriedFilters hopeless{.steps = 0.2, .predicted = 0.2};
+  const FiltersInTime found = hopeless.choose();
+  EXPECT_EQ(found.filters, 8);
+  EXPECT_THAT(hopeless.measured, testing::ElementsAre(24, 16, 8)) << "a third of the steps is predicted of 24";
+  EXPECT_THAT(found.reason, testing::ContainsRegex("; 32 filters: about [0-9]+ steps, not measured; 24 filters: "));
+
+  TriedFilters large{.steps = 1.1, .predicted = 1.1, .most_in_memory = 16};
+  EXPECT_THAT(large.choose().reason, testing::HasSubstr("; 32 filters: over the memory; 24 filters: over the memory"));
+  EXPECT_THAT(large.measured, testing::ElementsAre(16));
+}
+
+TEST(TimeBudget, WhereNoFiltersDoTheFewestAreChosen) {
+  TriedFilters none{.steps = 0.01, .predicted = 0.01, .most_in_memory = 4};
+  EXPECT_EQ(none.choose().filters, 8) << "the run says what it lacks";
+  EXPECT_THAT(none.measured, testing::ElementsAre(8));
 }
 
 }  // namespace

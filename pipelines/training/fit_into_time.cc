@@ -1,0 +1,90 @@
+#include "pipelines/training/fit_into_time.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "libcore/base/text.h"
+#include "pipelines/tasks/first_training.h"
+#include "pipelines/training/time_budget.h"
+#include "pipelines/training/train_memory.h"
+#include "pipelines/training/training_run.h"
+
+namespace voxshard {
+namespace {
+
+/// Returns "0.25 s".
+std::string milliseconds_text(double seconds) { return number_text(std::round(seconds * 1000) / 1000) + " s"; }
+
+/// Returns the times of a run whose step takes `step_s` on rank 0, by the clock of rank 0. A validation is a forward
+/// pass, about a third of a step's work per voxel or pixel.
+MeasuredTimes times_of_step(const TimedTraining& t, const TrainingTask& task, double step_s) {
+  const TrainOptions& o = t.settings.options;
+  std::int64_t points = 0;
+  for (const Shape& extents : task.validation_extents(o.spec)) points += element_count(extents);
+  const double steps = static_cast<double>(points) / static_cast<double>(element_count(task.largest_extents(o.batch))),
+               weights = o.optimizer.ema > 0 ? 2 : 1;  // the last and the averaged ones are validated
+  const auto of_rank_0 = t.context.broadcast([&] {
+    return nlohmann::ordered_json::array({o.time_s - t.begun.seconds(), step_s});
+  });
+  MeasuredTimes times{.time_s = of_rank_0.at(0).get<double>(),
+                      .step_s = of_rank_0.at(1).get<double>(),
+                      .validate_every = o.validate_every};
+  times.validation_s = times.step_s / 3 * steps * weights;
+  return times;
+}
+
+/// Measures steps with the settings as they are now.
+MeasuredTimes measure_steps(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan) {
+  constexpr double kMeasuredShare = 0.02;  // of the time
+  TrainOptions& o = t.settings.options;
+  TrainingRun::Measured measured =
+      TrainingRun(o, t.records, t.folder, std::move(task), t.context).measure(kMeasuredShare * o.time_s);
+  task = std::move(measured.task);
+  plan = widest(plan, measured.plan);
+  return times_of_step(t, *task, measured.step_s);
+}
+
+FiltersInTime choose_filters(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan) {
+  const TrainOptions& o = t.settings.options;
+  Settings& settings = t.settings.settings;
+  Transport& transport = t.context.transport();
+  return filters_in_time(
+      {.predicted =
+           [&](std::int64_t filters) {
+             const std::int64_t voxels = element_count(task->largest_extents(o.batch));
+             return times_of_step(t, *task,
+                                  unet_step_seconds(filters, voxels, t.context.threads() * transport.ranks()));
+           },
+       .set =
+           [&](std::int64_t filters) {
+             settings.say(Layer::kRecipe, {"base-filters", filters, ""});
+             if (settings.layer("precision") == Layer::kRecipe) settings.withdraw("precision");  // chosen for others
+             t.settle();
+           },
+       .fits = [&] { return transport.all_reduce_min(fits_memory(o, *task, t.context) ? 1 : 0) == 1; },
+       .measured = [&] { return measure_steps(t, task, plan); }});
+}
+
+}  // namespace
+
+FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTask>& task) {
+  FittedIntoTime fitted;
+  MeasuredTimes times;
+  if (t.to_recipe && t.settings.leaves_filters_to_time()) {
+    const FiltersInTime found = choose_filters(t, task, fitted.plan);
+    times = found.times;
+    fitted.choices.push_back({"base-filters", found.filters, found.reason});
+  } else {
+    t.settle();
+    times = measure_steps(t, task, fitted.plan);
+  }
+  if (const std::string overrun = overrun_text(times); !overrun.empty()) t.context.progress().warn(overrun);
+  fitted.choices.push_back({"steps", steps_in_time(times),
+                            "a step takes " + milliseconds_text(times.step_s) + " here, a validation about " +
+                                milliseconds_text(times.validation_s) + ", and {time} is " +
+                                duration_text(t.settings.options.time_s)});
+  for (const Choice& choice : fitted.choices) t.settings.settings.say(Layer::kRecipe, choice);
+  return fitted;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,78 @@
+// The base filters that {time} chooses: where, within the memory, and the same on all ranks.
+#include "pipelines/training/fit_into_time.h"
+
+#include <gmock/gmock.h>
+
+#include "pipelines/training/train_memory.h"
+#include "tests/pipelines/training_scene.h"
+#include "tests/ranks/mailbox.h"
+
+namespace voxshard {
+namespace {
+
+using WordsOfSettings = std::map<std::string, std::string>;
+
+void say_all(TrainSettings& train, const WordsOfSettings& words) {
+  for (const auto& [name, word] : words) train.settings.say(Layer::kConfig, name, {word});
+}
+
+TEST(FitIntoTime, ChoosesTheFiltersOfAUNetOnVolumesThatNothingSays) {
+  const auto chooses = [](const WordsOfSettings& words) {
+    TrainSettings train;
+    say_all(train, words);
+    return train.leaves_filters_to_time();
+  };
+  EXPECT_TRUE(chooses({{"time", "1h"}}));
+  EXPECT_FALSE(chooses({{"steps", "9"}}));
+  EXPECT_FALSE(chooses({{"time", "1h"}, {"base-filters", "32"}})) << "its default, but given";
+  EXPECT_FALSE(chooses({{"time", "1h"}, {"from", "run"}}));
+  for (const char* model : {"retinanet", "resnet3d18"})
+    EXPECT_FALSE(chooses({{"time", "1h"}, {"model", model}})) << model;
+}
+
+TEST(FitIntoTime, FiltersThatItWillChooseAreShownAsSuch) {
+  for (const std::string preset : {"auto", "reference"}) {
+    TrainSettings train;
+    say_all(train, {{"time", "1h"}, {"preset", preset}});
+    const std::vector<SettingLine> lines = setting_lines(train);
+    const auto filters = std::ranges::find(lines, "base-filters", &SettingLine::name);
+    ASSERT_NE(filters, lines.end());
+    EXPECT_EQ(filters->value, preset == "auto" ? "auto" : "32");
+  }
+}
+
+TEST(FitIntoTime, AModelOverTheMemoryOfACoreDoesNotFit) {
+  TrainingScene scene("fits_memory");
+  TrainOptions o = scene.options("run");
+  const auto task = volume_task({.work = scene.work(), .fold = "all", .sampling = {.crop = {16, 16, 16}}});
+  const auto fits = [&](std::int64_t filters, std::int64_t core_bytes) {
+    o.spec.as<UNetConfig>().base_filters = filters;
+    task->complete(o.spec);
+    const RunContext context(scene.progress, {.threads = 2, .core_budget_bytes = core_bytes});
+    return fits_memory(o, *task, context);
+  };
+  constexpr std::int64_t k4MiB = 4 << 20;
+  EXPECT_TRUE(fits(2, k4MiB));
+  EXPECT_FALSE(fits(64, k4MiB)) << "16^3 voxels of 64 channels alone have 1 MiB, and a step keeps many";
+  EXPECT_TRUE(fits(64, 0));
+}
+
+TEST(FitIntoTime, AllRanksTrainWhatRank0Measures) {
+  const TrainingScene scene("filters_of_ranks");
+  test::Mailbox mailbox(2);
+  std::array<std::pair<std::int64_t, std::int64_t>, 2> chosen;
+  test::run_valid_ranks(mailbox, [&](Transport& transport) {
+    TrainSettings train;
+    train.options.work = scene.work(), train.options.run = scene.path("run");
+    say_all(train, {{"time", "1s"}, {"depth", "2"}, {"crop", "16x16x16"}, {"fold", "all"}, {"partition", "1x2x1x1x1"}});
+    NoProgress quiet;
+    run_train(train, {.threads = 1, .transport = &transport}, quiet);
+    chosen.at(static_cast<std::size_t>(transport.rank())) = {train.options.spec.as<UNetConfig>().base_filters,
+                                                             train.options.steps};
+  });
+  EXPECT_EQ(chosen[0].first, 8) << "a second has no 500 steps of more, whatever the machine";
+  EXPECT_EQ(chosen[0], chosen[1]);
+}
+
+}  // namespace
+}  // namespace voxshard
