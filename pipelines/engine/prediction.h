@@ -160,6 +160,10 @@ class PredictionBatch {
   /// are predicted at once.
   ///   kept  an earlier call predicted it
   void done(std::size_t i, const std::filesystem::path& file, double seconds, bool kept = false);
+  /// Returns the version of the program and the partition of each model: the one that the size of the turn has within a
+  /// budget that the user gave, else the one that was asked for. A finer cut that follows from what the machine has
+  /// free this time makes no prediction obsolete: it rounds as well as the other does.
+  std::string version_and_cut(const PredictionTurn& turn) const;
   /// Records a further output of input `i`, for the audit; called before done(), of an input that is kept too.
   void wrote(std::size_t i, const std::filesystem::path& file) { audited_.more[i].push_back(file); }
   /// Releases the paths and hashes of all inputs so far, which have ended; for a batch whose inputs keep arriving.

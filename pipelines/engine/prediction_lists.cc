@@ -44,6 +44,18 @@ void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, dou
                                 : "predicted"));
 }
 
+std::string PredictionBatch::version_and_cut(const PredictionTurn& turn) const {
+  const bool budgeted = context.resources().host_budget_bytes > 0;
+  std::string text = VOXSHARD_VERSION;
+  for (std::size_t model = 0; model < models(); ++model) {
+    const auto& fits = planned(model).fits;
+    const auto found = fits.find(turn.extents_of(model));
+    text += " " + to_string(budgeted && found != fits.end() ? found->second.partition
+                                                            : run_of(model).spec.cut.mesh.partition);
+  }
+  return text;
+}
+
 void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {
   settle();
   ended_.insert(i), ++failed_;

@@ -15,14 +15,7 @@ std::vector<std::string> hashes_of(const VolumeFiles& files) {
 
 std::string made_hash(const PredictionBatch& batch, const Case& item, const PredictionTurn& turn,
                       const std::vector<std::string>& hashes) {
-  const bool budgeted = batch.context.resources().host_budget_bytes > 0;
-  std::string text = VOXSHARD_VERSION;
-  for (std::size_t model = 0; model < batch.models(); ++model) {
-    const auto& fits = batch.planned(model).fits;
-    const auto planned = fits.find(turn.extents_of(model));
-    text += " " + to_string(budgeted && planned != fits.end() ? planned->second.partition
-                                                              : batch.run_of(model).spec.cut.mesh.partition);
-  }
+  std::string text = batch.version_and_cut(turn);
   for (const std::filesystem::path& image : item.images)
     if (read_volume_info(image, batch.options.formats).warning.starts_with("W_RESAMPLED")) text += " resampled";
   for (const std::string& hash : hashes) text += " " + hash;

@@ -14,10 +14,8 @@ namespace voxshard {
 /// Returns the hashes of files, in their order. Errors: kInput.
 std::vector<std::string> hashes_of(const VolumeFiles& files);
 
-/// Returns a hash of the case's files, whether they were resampled, the program version and the partition of each
-/// model: the one that its size has within a budget that the user gave, else the one that was asked for. A finer cut
-/// that follows from what the machine has free this time makes no prediction obsolete: it rounds as well as the other
-/// does. Errors: kInput.
+/// Returns a hash of the case's files, whether they were resampled, and PredictionBatch::version_and_cut(). Errors:
+/// kInput.
 ///   hashes  of all its files
 std::string made_hash(const PredictionBatch& batch, const Case& item, const PredictionTurn& turn,
                       const std::vector<std::string>& hashes);
