@@ -1,9 +1,12 @@
-// The outputs of a prediction that goes into one JSON file: checks of what may be written, and the list of inputs that
-// are left out. The list lies beside the JSON and carries its name, since the folder may hold other files.
+// The outputs of a prediction that goes into one JSON file: checks of what may be written, the results of each input
+// until all are there, and the list of inputs that are left out. What lies beside the JSON carries its name, since the
+// folder may hold other files.
 //
 //   require_predicted_file(options, "the classes that a classifier predicts go", class_predictions_file());
 //   fs::path list = write_left_out(report, options.output);                // found.quarantine.csv beside found.json
 #pragma once
+
+#include <set>
 
 #include "io/datasets/case_ids.h"
 #include "io/files/output_file.h"
@@ -34,12 +37,45 @@ void require_json_output(const PredictOptions& options, const std::string& what)
 /// require_json_output and require_output_file.
 void require_predicted_file(const PredictOptions& options, const std::string& what, const OutputKind& kind);
 
+/// Returns "found.parts.jsonl" for "found.json": the PartsFile of a prediction.
+std::filesystem::path parts_file_of(const std::filesystem::path& output);
+
 /// Makes the folder of the output. Errors: kOutput.
 void make_folder_of(const std::filesystem::path& output);
 
 /// Writes the quarantine list when an input is left out, or to replace an old list. Also writes the list of trained
 /// inputs (write_seen in seen_inputs.h). Returns the path of the quarantine list. Errors: kOutput.
 std::filesystem::path write_left_out(const PredictReport& report, const std::filesystem::path& output);
+
+/// What was found in each input of a prediction that goes into one JSON file, kept beside it as the inputs end: a call
+/// after a kill, or of the next night, does not compute it again. One line of JSON for each input has "part", a hash of
+/// what was predicted and of the cut, "options", the prediction_hash(), "found", and "hash", of that. The bytes of the
+/// file are not trusted.
+class PartsFile {
+ public:
+  /// `options`: the hash of the run and of what decides the results.
+  PartsFile(std::filesystem::path file, std::string options) : file_(std::move(file)), options_(std::move(options)) {}
+
+  /// Returns true when a part is of an input of this call, and could be taken.
+  using Take = std::function<bool(const std::string& part, const nlohmann::json& found)>;
+  /// Gives `take` each part of an earlier call with the same options; changes nothing. Memory: one line, and 64 bytes
+  /// for each part that is taken. Errors: kInput when there is a file that cannot be read.
+  void read(const Take& take);
+  /// Makes the file one that add() can add to, after read(): drops a torn last line, and sets a file aside in which
+  /// other lines are damaged, and says so; its good lines stay. Errors: kOutput.
+  void mend(Progress& progress);
+  /// Adds a part that is not in the file; one that is too long for a line is not kept. Errors: kOutput.
+  void add(const std::string& part, const nlohmann::json& found);
+  /// Drops the parts that are not of this call. Errors: kInput, kOutput.
+  void drop_others();
+
+ private:
+  std::filesystem::path file_;
+  std::string options_;
+  std::set<std::string> parts_;  // of this call
+  std::int64_t damaged_ = 0;     // lines
+  bool torn_ = false, has_others_ = false;
+};
 
 /// The quarantine.csv of a folder while its batch goes on: a watch may leave out inputs without end, and does not write
 /// all of them again for each.
