@@ -86,4 +86,14 @@ std::vector<std::vector<std::string>> item_keys(const std::vector<HashedCase>& i
   return keys;
 }
 
+std::string times_of(const HashedCase& item) {
+  ContentHash hash;
+  for (const fs::path& file : item.files) {
+    std::error_code unseen;
+    hash.add(std::to_string(fs::file_size(file, unseen)) + " " +
+             std::to_string(fs::last_write_time(file, unseen).time_since_epoch().count()) + "\n");
+  }
+  return hash.text();
+}
+
 }  // namespace voxshard

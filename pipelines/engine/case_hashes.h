@@ -22,9 +22,11 @@ struct HashedCase {
   std::vector<std::filesystem::path> files;                 // each file is read once, however many cases it belongs to
   std::string text = {};                                    // content of the case that is in no file of its own
   std::map<std::filesystem::path, std::string> known = {};  // hashes of files that are not read again
-  std::string part = {};  // the item's place in a file that holds many items: "#frame=17"; without files
-                          // a hash of the item's content
-  bool trains = false;    // false: the case is for validation
+  std::string part = {};     // the item's place in a file that holds many items: "#frame=17"; without files
+                             // a hash of the item's content
+  bool trains = false;       // false: the case is for validation
+  std::string content = {};  // of an input of predict, a hash of its keys; empty: it cannot be read
+  std::string times = {};    // and times_of() before its files were read for that
 };
 
 struct CaseHashes {
@@ -40,5 +42,8 @@ CaseHashes case_hashes(const std::vector<HashedCase>& cases, WorkerPool& pool, P
 /// reported when the item is processed.
 std::vector<std::vector<std::string>> item_keys(const std::vector<HashedCase>& items, WorkerPool& pool,
                                                 Progress& progress);
+
+/// Returns a hash of the sizes and times of an item's files: another one when a file was written since.
+std::string times_of(const HashedCase& item);
 
 }  // namespace voxshard

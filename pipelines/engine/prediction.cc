@@ -39,9 +39,11 @@ class PredictionLoop {
   void run() {
     plan();
     if (!task_.is_watch()) require_one_fits();
+    b_.read_parts(task_, turns_);
     if (b_.options.dry_run) return rehearse();
     if (!b_.options.task.of<AuditRequest>().file.empty()) trail_.emplace(b_.options, b_.run, b_.progress);
     task_.begin();
+    if (b_.parts_) b_.parts_->mend(b_.progress);
     if (task_.is_one_stream()) return stream();
     audit(false);
     total_ = std::ssize(b_.names_) + std::ssize(b_.report.failures);
@@ -63,6 +65,7 @@ class PredictionLoop {
       throw none_predicted();
     }
     task_.finish();
+    if (b_.parts_ && !b_.report.interrupted) b_.parts_->drop_others();
     audit(true);
   }
 
@@ -133,7 +136,7 @@ class PredictionLoop {
       for (const std::size_t i : turn.inputs) {
         const auto failure = failure_of(b_.names_[i], {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
           throw_if_stopped(b_.progress);
-          auto planned = task_.planned(b_, turn, i);
+          auto planned = b_.is_kept(turn) ? kept(turn, i) : task_.planned(b_, turn, i);
           if (!planned) return;
           planned->seconds = planned->kept ? 0 : times.seconds_of(turn);
           if (!planned->kept && planned->seconds) *planned->seconds /= static_cast<double>(turn.inputs.size());
@@ -146,6 +149,10 @@ class PredictionLoop {
     report.time_source = times.source();
     report.text = rehearsal_text(report.planned, report.failures.size(), "predicted") + "; " + times.text(seconds) +
                   "; nothing was written\n";
+  }
+
+  std::optional<PlannedInput> kept(const PredictionTurn& turn, std::size_t i) const {
+    return PlannedInput{.id = b_.names_[i], .extents = turn.extents, .bytes = b_.planned().held.total(), .kept = true};
   }
 
   void plan() {
@@ -268,7 +275,10 @@ class PredictionLoop {
   /// Predicts a turn. An error that ends the batch is written into the audit for the inputs that have no outcome.
   void predict_to_its_end(const PredictionTurn& turn) {
     try {
-      task_.predict(turn);
+      if (b_.is_kept(turn))
+        b_.end_kept(turn, task_);
+      else
+        task_.predict(turn);
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kBudget)
         for (const std::size_t i : turn.inputs)

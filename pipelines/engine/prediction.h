@@ -15,6 +15,7 @@
 #include "io/files/manifest.h"
 #include "pipelines/engine/audit_trail.h"
 #include "pipelines/engine/core_runs.h"
+#include "pipelines/engine/predicted_file.h"
 #include "pipelines/engine/read_ahead.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
@@ -160,6 +161,12 @@ class PredictionBatch {
   /// are predicted at once.
   ///   kept  an earlier call predicted it
   void done(std::size_t i, const std::filesystem::path& file, double seconds, bool kept = false);
+  /// Keeps what was found in input `i` on the disk, before done(): a later call with the same options, content of the
+  /// input and cut gives it to Prediction::restore(). Not what was found in a file that changed since the call began.
+  /// Errors: kOutput.
+  void keep(std::size_t i, const nlohmann::json& found);
+  /// Returns the inputs that were predicted or kept, in the order in which they ended.
+  const std::vector<std::size_t>& done_inputs() const { return audited_.done; }
   /// Returns the version of the program and the partition of each model: the one that the size of the turn has within a
   /// budget that the user gave, else the one that was asked for. A finer cut that follows from what the machine has
   /// free this time makes no prediction obsolete: it rounds as well as the other does.
@@ -189,6 +196,12 @@ class PredictionBatch {
   /// Takes the cases and failures that are out of date from the report, once they are in the audit; `trail` may be
   /// null.
   void drop_outdated(AuditTrail* trail);
+  /// Restores what earlier calls found, for a task that keeps it and more than one input; writes nothing.
+  void read_parts(class Prediction& task, const std::vector<PredictionTurn>& turns);
+  /// True when all inputs of a turn are restored. Else all are predicted, so that each has the place in the batch, and
+  /// so the bits, that it has without an interruption.
+  bool is_kept(const PredictionTurn& turn) const;
+  void end_kept(const PredictionTurn& turn, class Prediction& task);
   friend class PredictionLoop;
   friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
@@ -226,6 +239,9 @@ class PredictionBatch {
   bool told_at_end_ = false;                                // the reason why the one input is left out
   std::size_t forgotten_ = 0;                               // inputs whose paths were released
   AuditInputs audited_;
+  std::optional<PartsFile> parts_;
+  std::vector<std::string> part_of_;  // of each input; empty: it cannot be read
+  std::vector<char> restored_;        // the inputs
   std::vector<std::unique_ptr<Session>> owned_;
   ModelSessions sessions_;
   std::vector<PlannedBytes> planned_;                    // by model
@@ -253,6 +269,14 @@ class Prediction {
   /// Returns what the inputs of an earlier call with the same options took, by elements of what the first model sees;
   /// none where that was not measured.
   virtual PartTime earlier_time() const { return {}; }
+  /// Returns the options that decide what is found in an input, where the batch keeps that until the one output of all
+  /// inputs is written; none: the task keeps outputs itself.
+  virtual std::optional<std::string> kept_with() const { return std::nullopt; }
+  /// Takes what an earlier call gave to PredictionBatch::keep(), before begin(); it is among the results once the input
+  /// is one of done_inputs(). False: it is not of this form, and nothing was taken.
+  virtual bool restore(std::size_t, const nlohmann::json&) { return false; }
+  /// Writes what lies beside the output for an input that was restored, in its turn. Errors: as predict().
+  virtual void add_beside(std::size_t) {}
   /// Opens the outputs; called after the sizes are planned.
   virtual void begin() {}
   /// True for a single input that is predicted while it is read, a video: predict() is called once, does the work of

@@ -1,4 +1,7 @@
-// The lists of a batch of `predict`: what ended, how, and what was left out.
+// The lists of a batch of `predict`: what ended, how, what earlier calls found, and what was left out.
+#include <algorithm>
+
+#include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
@@ -44,6 +47,11 @@ void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, dou
                                 : "predicted"));
 }
 
+void PredictionBatch::keep(std::size_t i, const nlohmann::json& found) {
+  if (!parts_ || part_of_[i].empty() || times_of(audited_.files[i]) != audited_.files[i].times) return;
+  parts_->add(part_of_[i], found);
+}
+
 std::string PredictionBatch::version_and_cut(const PredictionTurn& turn) const {
   const bool budgeted = context.resources().host_budget_bytes > 0;
   std::string text = VOXSHARD_VERSION;
@@ -54,6 +62,35 @@ std::string PredictionBatch::version_and_cut(const PredictionTurn& turn) const {
                                                             : run_of(model).spec.cut.mesh.partition);
   }
   return text;
+}
+
+void PredictionBatch::read_parts(Prediction& task, const std::vector<PredictionTurn>& turns) {
+  const std::optional<std::string> how = task.kept_with();
+  if (!how || names_.size() < 2) return;
+  parts_.emplace(parts_file_of(options.output), prediction_hash(options, run, *how));
+  part_of_.resize(names_.size()), restored_.resize(names_.size());
+  std::multimap<std::string, std::size_t> inputs;  // by part: two may have the same content
+  for (const PredictionTurn& turn : turns) {
+    const std::string cut = version_and_cut(turn);
+    for (const std::size_t i : turn.inputs)
+      if (i < audited_.files.size() && !audited_.files[i].content.empty())
+        inputs.emplace(part_of_[i] = content_hash(cut + " " + audited_.files[i].content), i);
+  }
+  parts_->read([&](const std::string& part, const nlohmann::json& found) {
+    bool taken = false;
+    const auto [first, last] = inputs.equal_range(part);
+    for (auto at = first; at != last; ++at)
+      if (task.restore(at->second, found)) restored_[at->second] = taken = true;
+    return taken;
+  });
+}
+
+bool PredictionBatch::is_kept(const PredictionTurn& turn) const {
+  return parts_ && std::ranges::all_of(turn.inputs, [this](std::size_t i) { return restored_[i] != 0; });
+}
+
+void PredictionBatch::end_kept(const PredictionTurn& turn, Prediction& task) {
+  for (const std::size_t i : turn.inputs) task.add_beside(i), done(i, options.output, 0, true);
 }
 
 void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {

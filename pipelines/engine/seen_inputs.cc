@@ -4,7 +4,9 @@
 #include <set>
 
 #include "io/files/config_file.h"
+#include "io/files/content_hash.h"
 #include "io/files/file_error.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -52,6 +54,8 @@ void add_seen(SeenInputs& all, const SeenInputs& now, const std::vector<HashedCa
 std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<HashedCase>& inputs) {
   std::vector<char> wanted(inputs.size(), 1);
   SeenInputs seen{.inputs = std::ssize(inputs), .trained_on = {}, .left_out = {}};
+  std::vector<std::string> times;
+  for (const HashedCase& input : inputs) times.push_back(times_of(input));
   const auto keys = item_keys(inputs, sieve.pool, sieve.progress);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool asked = sieve.only == nullptr || is_among(*sieve.only, keys[i]);
@@ -61,7 +65,10 @@ std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<Hashe
       seen.left_out.push_back(inputs[i].name);
     else if (trained)
       seen.trained_on.push_back(inputs[i].name);
-    if (wanted[i] && sieve.wanted != nullptr) sieve.wanted->push_back(inputs[i]);
+    if (!wanted[i] || sieve.wanted == nullptr) continue;
+    HashedCase& input = sieve.wanted->emplace_back(inputs[i]);
+    input.times = times[i];
+    if (!keys[i].empty()) input.content = content_hash(joined(keys[i], " "));
   }
   say_seen(sieve, seen);
   add_seen(sieve.seen, seen, inputs);

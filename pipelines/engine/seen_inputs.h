@@ -23,7 +23,8 @@ struct InputSieve {
   WorkerPool& pool;
   Progress& progress;
   const TrainedOn* only = nullptr;            // the keys of the inputs to predict; null: all
-  std::vector<HashedCase>* wanted = nullptr;  // gets the inputs to predict, behind those of earlier calls
+  std::vector<HashedCase>* wanted = nullptr;  // gets the inputs to predict, with their content and times, behind those
+                                              // of earlier calls
 };
 
 /// Returns for each input 1 when it is to be predicted, else 0; adds to sieve.seen and reports the inputs that were

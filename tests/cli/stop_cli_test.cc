@@ -96,6 +96,25 @@ TEST_F(StopCli, ADetectorsValidationIsLeftAndDoneByResume) {
   EXPECT_THAT(file_text(file("found.quarantine.csv")), HasSubstr(",E_STOPPED,"));
 }
 
+TEST_F(StopCli, AKilledPredictionGoesOnToTheSameBytes) {
+  const CommandResult trained = run_voxshard(train("killed", "--steps 1 --fold all --quiet"));
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string predict = "predict " + file("killed") + " " + truth() + " -o ";
+  ASSERT_EQ(run_voxshard(predict + file("whole.json") + " --quiet").exit_code, 0);
+  {
+    Process p(predict + file("killed.json"));
+    ASSERT_TRUE(p.read_until(": predicted in ")) << p.seen();
+    p.send(SIGKILL);
+    p.wait();
+  }
+  EXPECT_FALSE(std::filesystem::exists(file("killed.json")));
+  const CommandResult again = run_voxshard(predict + file("killed.json") + " --json");
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr(": kept, predicted by an earlier call"));
+  EXPECT_GE(again.json().at("kept"), 1);
+  EXPECT_TRUE(file_text(file("killed.json")) == file_text(file("whole.json")));
+}
+
 TEST_F(StopCli, AStepIsDroppedAndTheStateBeforeItSaved) {
   Process p(train("dropped", "--steps 3 --fold all --batch 2 --json", "256x256"));
   ASSERT_TRUE(p.read_until("train 0/3"));

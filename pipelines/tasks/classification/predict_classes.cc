@@ -123,6 +123,7 @@ class ItemPrediction : public Prediction {
     reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats, .kinds = own.kinds};
     reading_.formats = formats_within(with_irregular(reading_.formats, own.irregular), own.volume_limits);
     reading_.best_series = own.best_series;
+    irregular_ = own.irregular;
     if (o_.recursive) {
       ForeignFiles foreign;
       set_ = find_items_below(input_naming(o_, own.keep_names), reading_, paths_, foreign);
@@ -163,6 +164,17 @@ class ItemPrediction : public Prediction {
   std::vector<PredictionTurn> turns() const override { return shared_batches(set_.items, preparations_); }
   ProcessPlan loaded() const override { return held_plan(set_); }
 
+  std::optional<std::string> kept_with() const override {
+    return irregular_ == IrregularSlices::kReject ? "classes" : "classes, irregular slices resampled";
+  }
+
+  bool restore(std::size_t i, const nlohmann::json& row) override {
+    return !failure_of(set_.items[i].name, {ErrorKind::kInput},
+                       [&] { rows_[i] = probabilities_from_json(row, preparation_.classes.size()); });
+  }
+
+  void begin() override { make_folder_of(o_.output); }
+
   void predict(const PredictionTurn& turn) override {
     const Stopwatch watch;
     PredictionTurn left = turn;  // without the items that could not be read
@@ -197,16 +209,17 @@ class ItemPrediction : public Prediction {
     }
     for (const std::size_t i : left.inputs) {
       rows_[i] = averages.row(i);
+      b_.keep(i, rows_[i]);
       b_.done(i, o_.output, watch.seconds() / static_cast<double>(left.inputs.size()));
     }
   }
 
   void finish() override {
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      if (!rows_[i].empty()) found_.rows.push_back({set_.items[i].name, std::move(rows_[i])});
+    std::vector<std::size_t> done = b_.done_inputs();
+    std::ranges::sort(done);
+    for (const std::size_t i : done) found_.rows.push_back({set_.items[i].name, std::move(rows_[i])});
     for (const PredictionTurn& turn : turns())
       if (!b_.is_refused(turn)) b_.takes(plan_of(turn));
-    make_folder_of(o_.output);
     PredictReport& report = b_.report;
     const auto named = [&](const fs::path& file) { return report.interrupted ? incomplete_path(file) : file; };
     const fs::path json = named(o_.output), table = named(class_table_of(o_.output));
@@ -248,9 +261,10 @@ class ItemPrediction : public Prediction {
   const ClassPreparation& preparation_;  // of the first model; classes, items and channels are those of all
   ClassReading reading_;
   ClassDataset set_;
+  IrregularSlices irregular_ = IrregularSlices::kReject;
   bool labelled_ = false;                  // true: the input has labels
   CaseNames paths_;                        // of items in folders, which are numbered
-  std::vector<std::vector<double>> rows_;  // by item; empty: not predicted yet
+  std::vector<std::vector<double>> rows_;  // by item, of those that were predicted or restored
   ClassPredictions found_;
 };
 

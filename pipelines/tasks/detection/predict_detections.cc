@@ -1,7 +1,10 @@
 #include "pipelines/tasks/detection/predict_detections.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
+#include <string_view>
 
 #include "io/boxes/coco.h"
 #include "io/boxes/frame_results.h"
@@ -57,18 +60,48 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
                 "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
 }
 
+/// Returns what PartsFile keeps of an image: a row of the class, the score and the corners for each object.
+nlohmann::json rows_of(const std::vector<Detection>& found) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Detection& d : found)
+    rows.push_back(nlohmann::json::array({d.class_id, d.score, d.box.y0, d.box.x0, d.box.y1, d.box.x1}));
+  return rows;
+}
+
+/// Returns the objects of such rows; none where they are of another form, or of a class that the detector does not
+/// know.
+std::optional<std::vector<Detection>> objects_of(const nlohmann::json& rows, const TrainedDetector& detector) {
+  const std::int64_t first = detector.prediction.detector.first_class;
+  if (!rows.is_array()) return std::nullopt;
+  std::vector<Detection> found;
+  for (const nlohmann::json& row : rows) {
+    if (!row.is_array() || row.size() != 6 || !row[0].is_number_integer()) return std::nullopt;
+    std::array<double, 6> values{};
+    for (std::size_t k = 0; k < 6; ++k) {
+      if (row[k].is_number()) values[k] = row[k].get<double>();
+      if (!row[k].is_number() || !std::isfinite(values[k])) return std::nullopt;
+    }
+    const auto last = first + std::ssize(detector.preparation.classes) - 1;
+    if (values[0] < static_cast<double>(first) || values[0] > static_cast<double>(last)) return std::nullopt;
+    found.push_back({.class_id = row[0].get<std::int64_t>(),
+                     .score = values[1],
+                     .box = {.y0 = values[2], .x0 = values[3], .y1 = values[4], .x1 = values[5]}});
+  }
+  return found;
+}
+
 class ImageObjects : public DetectionInputs {
  public:
   /// Opens the folder of drawings, if one is wanted; a folder that cannot be used fails here, before anything is drawn.
   ImageObjects(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
       : DetectionInputs(batch, detection, detector) {
     keep_wanted(images_.list, b_.sieve(), hashed_image);
+    found_.resize(images_.list.size());
     load_codecs();
     if (d_.draw.empty()) return;
     drawn_.emplace(
         FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = o_.read_paths(), .option = "{draw}"});
-    made_with_ = prediction_hash(
-        o_, b_.run, d_.postprocess + (d_.min_score > 0 ? " from " + number_text(d_.min_score) + " on" : ""));
+    made_with_ = prediction_hash(o_, b_.run, how());
     std::set<std::string> names;
     for (const FoundImage& image : images_.list) {
       std::string name = fs::path(image.shown()).replace_extension().generic_string();
@@ -76,6 +109,14 @@ class ImageObjects : public DetectionInputs {
       while (!names.insert(name).second) name += "_" + std::to_string(image.id);
       drawn_names_[image.id] = name;
     }
+  }
+
+  std::optional<std::string> kept_with() const override { return how(); }
+
+  bool restore(std::size_t i, const nlohmann::json& rows) override {
+    auto found = objects_of(rows, detector_);
+    if (found) found_[i] = *std::move(found);
+    return found.has_value();
   }
 
   void begin() override {
@@ -93,31 +134,63 @@ class ImageObjects : public DetectionInputs {
     const FoundImage& image = images_.list[i];
     require_utf8_name(image.shown());
     require_image_fits(image);
-    const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(image.id), ".png") : fs::path();
+    const fs::path drawn = drawn_file(image);
     const Tensor pixels = reader_.read(image.file, {.dtype = DType::kF32});
     throw_if_stopped(b_.progress);
-    const std::vector<Detection> found = found_in(pixels);
-    for (const Detection& d : found) results_.push_back(result_of(image, d));
-    if (drawn_) draw(image, found, drawn);
-    detections_ += static_cast<std::int64_t>(found.size());
+    found_[i] = found_in(pixels);
+    if (drawn_) draw(image, found_[i], drawn);
+    b_.keep(i, rows_of(found_[i]));
     b_.done(i, o_.output, watch.seconds());
+  }
+
+  void add_beside(std::size_t i) override {
+    const FoundImage& image = images_.list[i];
+    require_utf8_name(image.shown());
+    if (!drawn_) return;
+    require_image_fits(image);
+    draw(image, found_[i], drawn_file(image));
   }
 
   void finish() override {
     PredictReport& report = b_.report;
     const fs::path written = report.interrupted ? incomplete_path(o_.output) : o_.output;
-    write_json(written, results_);
+    const std::int64_t objects = write_results(written);
     if (!report.interrupted) remove_incomplete(o_.output);
     for (PredictedCase& c : report.cases) c.file = written;
     const fs::path quarantine = write_left_out(report, o_.output);
     write_input_names(o_.output, paths_, report.foreign);
-    report.found = {{"detections", detections_}};
+    report.found = {{"detections", objects}};
     report.text =
-        prediction_text(report, quarantine, ", " + std::to_string(detections_) + " objects in " + written.string());
+        prediction_text(report, quarantine, ", " + std::to_string(objects) + " objects in " + written.string());
     report.next = next_of_detections(o_, d_);
   }
 
  private:
+  /// Returns the options that decide what is found.
+  std::string how() const {
+    return d_.postprocess + (d_.min_score > 0 ? " from " + number_text(d_.min_score) + " on" : "");
+  }
+
+  /// Writes the objects of all images that ended, in the form of write_json(), and returns their number.
+  std::int64_t write_results(const fs::path& file) const {
+    std::int64_t objects = 0;
+    write_file_atomically(file, [&](std::ostream& out) {
+      for (const std::size_t i : b_.done_inputs())
+        for (const Detection& d : found_[i]) {
+          Json list = Json::array();
+          list.push_back(result_of(images_.list[i], d));
+          const std::string text = list.dump(2, ' ', false, Json::error_handler_t::replace);  // "[\n  {...}\n]"
+          out << (objects++ > 0 ? "," : "[") << std::string_view(text).substr(1, text.size() - 3);
+        }
+      out << (objects > 0 ? "\n]\n" : "[]\n");
+    });
+    return objects;
+  }
+
+  fs::path drawn_file(const FoundImage& image) const {
+    return drawn_ ? named_file(d_.draw, drawn_names_.at(image.id), ".png") : fs::path();
+  }
+
   Json result_of(const FoundImage& image, const Detection& d) const {
     Json result = coco_result({.box = coco_box(d.box), .score = d.score}, image.id, detector_.class_of(d).id);
     if (images_.numbered) result["file_name"] = image.shown();
@@ -142,8 +215,7 @@ class ImageObjects : public DetectionInputs {
     drawn_->commit(name, "");
   }
 
-  std::int64_t detections_ = 0;
-  Json results_ = Json::array();
+  std::vector<std::vector<Detection>> found_;  // by image
   std::optional<OutputFolder> drawn_;
   std::map<std::int64_t, std::string> drawn_names_;  // by image, without ending
   std::string made_with_;                            // hash
