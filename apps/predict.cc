@@ -102,7 +102,9 @@ Command predict_command() {
           "voxshard predict clips film.mp4 -o found.json --hop 8 --draw seen.mp4\n  "
           "mpirun -n 4 --bind-to none voxshard predict model data/imagesTs -o predictions --partition 1x2x2x1x1",
       .add = add,
-      .saves = "what is predicted stays, marked as incomplete; label maps are kept when the same is predicted again",
+      .saves =
+          "what is predicted stays, marked as incomplete; label maps, objects and classes are kept when the same is "
+          "predicted again",
       .ranks = true};
 }
 

@@ -65,8 +65,8 @@ class PredictionLoop {
       throw none_predicted();
     }
     task_.finish();
-    if (b_.parts_ && !b_.report.interrupted) b_.parts_->drop_others();
     audit(true);
+    if (b_.parts_ && !b_.report.interrupted) b_.parts_->drop_others();
   }
 
  private:

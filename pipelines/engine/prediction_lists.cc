@@ -27,7 +27,7 @@ void PredictionBatch::leave(ForeignFiles foreign, bool shows_names) {
 
 void PredictionBatch::list(const std::vector<CaseFailure>& unusable) {
   for (const CaseFailure& failure : unusable) {
-    outdate_all(failure.id);
+    outdate(failure.id);  // a case of its name that was predicted still is
     report.failures.push_back({failure.id, failure.code, shown(failure.message)});
     progress.warn(shown_name(failure.id) + ": " + report.failures.back().message + " [quarantined]");
   }
@@ -70,11 +70,15 @@ void PredictionBatch::read_parts(Prediction& task, const std::vector<PredictionT
   parts_.emplace(parts_file_of(options.output), prediction_hash(options, run, *how));
   part_of_.resize(names_.size()), restored_.resize(names_.size());
   std::multimap<std::string, std::size_t> inputs;  // by part: two may have the same content
+  const auto content = [&](std::size_t i) { return i < audited_.files.size() ? audited_.files[i].content : ""; };
   for (const PredictionTurn& turn : turns) {
-    const std::string cut = version_and_cut(turn);
-    for (const std::size_t i : turn.inputs)
-      if (i < audited_.files.size() && !audited_.files[i].content.empty())
-        inputs.emplace(part_of_[i] = content_hash(cut + " " + audited_.files[i].content), i);
+    std::string batch = version_and_cut(turn);  // all that bits may depend on beside the input and its place
+    for (std::size_t model = 0; model < models(); ++model) batch += " " + to_string(turn.extents_of(model));
+    if (turn.inputs.size() > 1)
+      for (const std::size_t i : turn.inputs) batch += " " + content(i);
+    for (std::size_t at = 0; at < turn.inputs.size(); ++at)
+      if (const std::size_t i = turn.inputs[at]; !content(i).empty())
+        inputs.emplace(part_of_[i] = content_hash(batch + " " + std::to_string(at) + " " + content(i)), i);
   }
   parts_->read([&](const std::string& part, const nlohmann::json& found) {
     bool taken = false;

@@ -43,7 +43,8 @@ struct TrainSettings {
   /// other steps, keeps the precision, and takes back what an earlier one chose and this one does not.
   std::vector<Choice> say_recipe(const TrainingTask& task, const RunContext& context);
 
-  bool epochs_are_counted = false;  // options.steps are those of options.epochs
+  bool epochs_are_counted = false;   // options.steps are those of options.epochs
+  bool unseen_host_is_said = false;  // by say_recipe(), which may choose several times
 };
 
 /// A setting with its effective value, for people.

@@ -243,7 +243,7 @@ TEST_F(RunStudies, ADryRunThatLeavesEverythingOutEndsWithItsReportAsTheWatchDoes
   std::ofstream(path("inbox/st_2/CT.1")) << whole.substr(0, whole.find("Planted") + 3);  // cut within its header
   PredictOptions o = watch();
   o.dry_run = true;
-  const PredictReport report = run_predict(o, {progress_, {.core_budget_bytes = 1 << 20}});
+  const PredictReport report = run_predict(o, {progress_, {.core_budget_bytes = 1 << 18}});  // less than the parameters
   EXPECT_TRUE(report.planned.empty());
   ASSERT_EQ(report.failures.size(), 2u) << "for exit 8";
   EXPECT_EQ(report.failures[0].code, "E_READ");
