@@ -22,7 +22,7 @@ FirstTraining first_training(std::vector<std::string> train, const std::vector<s
 
 /// Returns a rough estimate of the seconds of a step of a U-Net: of another processor, at the usual depth.
 ///   voxels   of all samples of the step
-///   threads  of all ranks
+///   threads  of all processes
 double unet_step_seconds(std::int64_t base_filters, std::int64_t voxels, int threads);
 
 /// What decides how large a U-Net a first training can have.

@@ -103,7 +103,8 @@ std::vector<Choice> TrainSettings::say_recipe(const TrainingTask& task, const Ru
   Progress& progress = context.progress();
   const Settings::Entry& said = *settings.find("precision");
   const bool precision = !said.is_said();
-  if (const std::string unseen = precision ? unseen_host() : ""; !unseen.empty() && !std::exchange(unseen_host_is_said, true))
+  if (const std::string unseen = precision ? unseen_host() : "";
+      !unseen.empty() && !std::exchange(unseen_host_is_said, true))
     progress.log(unseen);
   std::vector<Choice> chosen =
       broadcast_choices(context.transport(), [&] { return recipe(recipe_facts(options, task, precision, context)); });

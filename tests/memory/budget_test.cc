@@ -57,13 +57,13 @@ TEST(Budget, TheRefusalNamesBytesFiveAllocationsAndAPartition) {
 
 TEST(Budget, ARefusalInAListOfCasesIsOneLineThatSaysWhatToDo) {
   SceneOptions options{.extents = {1, 16, 16, 16}};
-  options.budget_bytes = needed_bytes(options) * 2 / 3;
+  const std::int64_t needed = needed_bytes(options);
+  options.budget_bytes = needed * 2 / 3;
   const Error whole(ErrorKind::kBudget, refusal_of(options).text);
   const std::string line = without_allocations(whole.what());
   EXPECT_EQ(line.find('\n'), std::string::npos) << line;
-  for (const std::string& part :
-       {"needs " + bytes_text(needed_bytes(options)), "the budget is " + bytes_text(options.budget_bytes),
-        std::string("A partition that fits: 1x")})
+  for (const std::string& part : {"needs " + bytes_text(needed), "the budget is " + bytes_text(options.budget_bytes),
+                                  std::string("A partition that fits: 1x")})
     EXPECT_NE(line.find(part), std::string::npos) << line;
   EXPECT_EQ(without_allocations(naming_host_memory(whole, 3 << 20).what()), line + "; or raise {host-memory} to 3MiB");
 }
