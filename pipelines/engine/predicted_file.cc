@@ -1,5 +1,6 @@
 #include "pipelines/engine/predicted_file.h"
 
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -154,10 +155,14 @@ void PartsFile::add(const std::string& part, const nlohmann::json& found) {
 
 void PartsFile::drop_others() {
   if (!has_others_) return;
-  std::set<std::string> left = parts_;
-  copy_parts(file_, file_, [&](const nlohmann::json& part) {
-    return part.at("options") == options_ && left.erase(part.at("part").get<std::string>()) > 0;
+  std::map<std::string, std::int64_t> left;  // how many lines of a part come still: the last one holds
+  const auto is_own = [&](const nlohmann::json& line) {
+    return line.at("options") == options_ && parts_.contains(line.at("part").get<std::string>());
+  };
+  each_part(file_, [&](const nlohmann::json& line, const std::string&) {
+    if (is_own(line)) ++left[line.at("part")];
   });
+  copy_parts(file_, file_, [&](const nlohmann::json& line) { return is_own(line) && --left[line.at("part")] == 0; });
   has_others_ = false;
 }
 

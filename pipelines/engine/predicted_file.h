@@ -66,7 +66,8 @@ class PartsFile {
   void mend(Progress& progress);
   /// Adds a part that is not in the file; one that is too long for a line is not kept. Errors: kOutput.
   void add(const std::string& part, const nlohmann::json& found);
-  /// Drops the parts that are not of this call. Errors: kInput, kOutput.
+  /// Drops the parts that are not of this call, and of a part that stands twice all but the last. Errors: kInput,
+  /// kOutput.
   void drop_others();
 
  private:

@@ -25,7 +25,7 @@ std::vector<FuzzTarget> media_targets();    // safetensors, images, videos
 std::vector<FuzzTarget> volume_targets();   // NIfTI, NRRD, MetaImage, DICOM
 std::vector<FuzzTarget> study_targets();    // folders of DICOM files, channels of NRRD and MetaImage
 std::vector<FuzzTarget> archive_targets();  // zip and tar
-std::vector<FuzzTarget> record_targets();   // TFRecord files, tf.Example
+std::vector<FuzzTarget> record_targets();   // TFRecord files, tf.Example, lines of what predict found
 std::vector<FuzzTarget> folder_targets();   // manifests, locks, prepared cases, descriptions of checkpoints
 /// Returns the targets of all tables.
 const std::vector<FuzzTarget>& fuzz_targets();

@@ -1,11 +1,18 @@
-// Readers of TFRecord files: the framing of records, and the contents of those whose framing is whole.
+// Readers of files of records: TFRecord's framing, the contents of those whose framing is whole, and the lines in which
+// predict keeps what it found.
 #include <cstring>
+#include <nlohmann/json.hpp>
 
+#include "io/files/structured_text.h"
 #include "io/image/image.h"
 #include "io/records/crc32c.h"
+#include "pipelines/engine/predicted_file.h"
+#include "pipelines/model_runs/report.h"
 #include "pipelines/records/ct_record.h"
 #include "pipelines/records/image_record.h"
 #include "pipelines/records/record_input.h"
+#include "pipelines/tasks/detection/scores/kept_objects.h"
+#include "pipelines/tasks/time_lines/time_line_files.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/scratch_folder.h"
 
@@ -53,6 +60,44 @@ void example(std::string_view bytes) {
   read_sample(parsed);
 }
 
+/// What predict found in an image, as it is kept: JSON of objects or of the probabilities of three classes.
+void found(std::string_view bytes) {
+  const nlohmann::json rows = parse_json(bytes, {});
+  if (const auto objects = objects_from_rows(rows, {1, 3})) {
+    for (const Detection& d : *objects) ensure(d.class_id >= 1 && d.class_id <= 3, "a class that the detector knows");
+    ensure(objects_from_rows(object_rows(*objects), {1, 3}) == objects, "objects are read as they were kept");
+  }
+  probabilities_from_json(rows, 3);
+}
+Seeds found_seeds() { return {"[[1,0.75,0.5,1,20,30.25],[3,1e-3,-0.0,0,1,1]]", "[0.25,0.5,0.25]"}; }
+
+/// A file of what predict found, which is mended, added to, and read again.
+void found_parts(std::string_view bytes) {
+  const fs::path file = scratch_file("made/found.parts.jsonl", bytes);
+  PartsFile parts(file, "6f0c");
+  std::size_t taken = 0;
+  parts.read([&](const std::string&, const nlohmann::json&) { return ++taken % 3 != 0; });
+  NoProgress progress;
+  parts.mend(progress);
+  parts.add("new", nlohmann::json::array({0.5, 0.5}));
+  parts.drop_others();
+  PartsFile again(file, "6f0c");
+  bool is_new = false;
+  again.read([&](const std::string& part, const nlohmann::json&) { return is_new |= part == "new", true; });
+  ensure(is_new, "a part that was added is read again");
+}
+Seeds found_parts_seeds() {
+  Seeds seeds;
+  for (const char* options : {"6f0c", "other"}) {
+    const fs::path file = scratch_file("made/found.parts.jsonl", seeds.empty() ? "" : seeds.back());
+    PartsFile parts(file, options);
+    for (const std::string& one : found_seeds()) parts.add(options + one.substr(0, 4), nlohmann::json::parse(one));
+    seeds.push_back(read_bytes(file));
+  }
+  seeds.push_back(seeds.front() + "{\"part\": 1}\n" + seeds.front().substr(0, 90));
+  return seeds;
+}
+
 TfExample volume_example(bool one_hot) {
   Volume image{.geometry = {.size = {2, 2, 2}}, .voxels = Tensor(DType::kF32, {2, 2, 2})};
   Volume label{.geometry = image.geometry, .voxels = Tensor(DType::kI32, {2, 2, 2})};
@@ -91,7 +136,9 @@ Seeds record_seeds() {
 std::vector<FuzzTarget> record_targets() {
   return {{"tfrecord", record_seeds, records},
           {"tfrecord_in_turn", record_seeds, records_in_turn},
-          {"tf_example", example_seeds, example}};
+          {"tf_example", example_seeds, example},
+          {"found", found_seeds, found},
+          {"found_parts", found_parts_seeds, found_parts}};
 }
 
 }  // namespace voxshard

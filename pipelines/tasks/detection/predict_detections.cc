@@ -1,8 +1,6 @@
 #include "pipelines/tasks/detection/predict_detections.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -24,6 +22,7 @@
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/detection/detection_inputs.h"
 #include "pipelines/tasks/detection/next_of_detections.h"
+#include "pipelines/tasks/detection/scores/kept_objects.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {
@@ -60,36 +59,6 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
                 "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
 }
 
-/// Returns what PartsFile keeps of an image: a row of the class, the score and the corners for each object.
-nlohmann::json rows_of(const std::vector<Detection>& found) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (const Detection& d : found)
-    rows.push_back(nlohmann::json::array({d.class_id, d.score, d.box.y0, d.box.x0, d.box.y1, d.box.x1}));
-  return rows;
-}
-
-/// Returns the objects of such rows; none where they are of another form, or of a class that the detector does not
-/// know.
-std::optional<std::vector<Detection>> objects_of(const nlohmann::json& rows, const TrainedDetector& detector) {
-  const std::int64_t first = detector.prediction.detector.first_class;
-  if (!rows.is_array()) return std::nullopt;
-  std::vector<Detection> found;
-  for (const nlohmann::json& row : rows) {
-    if (!row.is_array() || row.size() != 6 || !row[0].is_number_integer()) return std::nullopt;
-    std::array<double, 6> values{};
-    for (std::size_t k = 0; k < 6; ++k) {
-      if (row[k].is_number()) values[k] = row[k].get<double>();
-      if (!row[k].is_number() || !std::isfinite(values[k])) return std::nullopt;
-    }
-    const auto last = first + std::ssize(detector.preparation.classes) - 1;
-    if (values[0] < static_cast<double>(first) || values[0] > static_cast<double>(last)) return std::nullopt;
-    found.push_back({.class_id = row[0].get<std::int64_t>(),
-                     .score = values[1],
-                     .box = {.y0 = values[2], .x0 = values[3], .y1 = values[4], .x1 = values[5]}});
-  }
-  return found;
-}
-
 class ImageObjects : public DetectionInputs {
  public:
   /// Opens the folder of drawings, if one is wanted; a folder that cannot be used fails here, before anything is drawn.
@@ -114,7 +83,8 @@ class ImageObjects : public DetectionInputs {
   std::optional<std::string> kept_with() const override { return how(); }
 
   bool restore(std::size_t i, const nlohmann::json& rows) override {
-    auto found = objects_of(rows, detector_);
+    auto found =
+        objects_from_rows(rows, {detector_.prediction.detector.first_class, std::ssize(detector_.preparation.classes)});
     if (found) found_[i] = *std::move(found);
     return found.has_value();
   }
@@ -139,7 +109,7 @@ class ImageObjects : public DetectionInputs {
     throw_if_stopped(b_.progress);
     found_[i] = found_in(pixels);
     if (drawn_) draw(image, found_[i], drawn);
-    b_.keep(i, rows_of(found_[i]));
+    b_.keep(i, object_rows(found_[i]));
     b_.done(i, o_.output, watch.seconds());
   }
 

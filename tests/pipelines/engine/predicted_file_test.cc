@@ -129,6 +129,17 @@ TEST(PartsFileTest, WhatIsNotOfTheCallGoesWhenItEnds) {
   EXPECT_EQ(found_in(file, "two", progress), FoundParts());
 }
 
+TEST(PartsFileTest, APartThatCouldNotBeTakenIsReplaced) {
+  const ScratchFolder folder("parts_replaced");
+  const fs::path file = two_calls(folder);
+  PartsFile parts(file, "one");
+  parts.read([](const std::string&, const nlohmann::json&) { return false; });
+  parts.add("b", kRowOfClasses);
+  parts.drop_others();
+  RecordingProgress progress;
+  EXPECT_EQ(found_in(file, "one", progress), (FoundParts{{"b", kRowOfClasses}}));
+}
+
 TEST(PartsFileTest, ALastLineThatAKillCutShortIsDropped) {
   const ScratchFolder folder("parts_torn");
   const fs::path file = two_calls(folder);
