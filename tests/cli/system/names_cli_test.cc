@@ -124,6 +124,12 @@ TEST_F(Names, OfVideosThatAreNoUtf8CostTheVideo) {
   const CommandResult info = run_voxshard("info " + (f / "in") + " --json");
   EXPECT_EQ(info.exit_code, 0) << info.err;
   EXPECT_THAT(info.out, Not(HasSubstr("\xff")));
+  fs::copy_file(video, video.parent_path() / bad(video.extension().string()));
+  expect_left_out("train " + (f / "data") + " -o " + (f / "run") +
+                      " --model r2plus1d18 --base-filters 4 --clip-length 4 --size 32x32 --steps 1 --batch 1",
+                  f / "run/quarantine.csv", "/bad\\xff" + video.extension().string() + ",E_NAME,");
+  expect_left_out("predict " + (f / "run") + " " + (f / "in") + " -o " + (f / "found.json"), f / "found.quarantine.csv",
+                  "bad\\xff" + video.extension().string() + ",E_NAME,");
 }
 
 TEST_F(Names, OfRecordsThatAreNoUtf8CostTheFile) {
