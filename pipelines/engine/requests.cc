@@ -77,7 +77,7 @@ std::string prediction_text(const PredictReport& report, const std::filesystem::
             " not reached (see " + quarantine.string() + "); the same command goes on";
   const std::int64_t now = static_cast<std::int64_t>(report.cases.size()) - report.kept;
   const double each = now > 0 ? seconds / static_cast<double>(now) : 0.0;
-  return text + what + ", " + fixed_text(each, 2) + " s per image; at most " + bytes_text(report.bytes_per_core) +
+  return text + what + ", " + fixed_text(each, 2) + " s each; at most " + bytes_text(report.bytes_per_core) +
          " per core\n";
 }
 

@@ -216,7 +216,7 @@ std::string prediction_hash(const PredictOptions& options, const TrainedRun& run
 /// Returns the rows of quarantine.csv of a prediction: the failures, and the inputs that were not reached.
 std::vector<CaseFailure> left_out(const PredictReport& report);
 
-/// Returns "3 predicted, 1 quarantined (see pred/quarantine.csv), 12 objects, 0.31 s per image; at most 96.0 MiB per
+/// Returns "3 predicted, 1 quarantined (see pred/quarantine.csv), 12 objects, 0.31 s each; at most 96.0 MiB per
 /// core\n"; after a stop also "INCOMPLETE: interrupted, 25 of 72 not reached (see pred/quarantine.csv); the same
 /// command goes on".
 ///   what  ", 12 objects"; may be empty
