@@ -23,7 +23,7 @@ EXEMPT = [
     (r".*", r".*/manifest\.jsonl", r"\[\]\.(voxshard|files\..*\.time_ns)"),
     (r".*", r".*trace\.json", r"otherData\.program"),
 ]
-CLOCK_IN_TEXT = re.compile(r"\bin (\d+ h \d+ min|\d+ min \d+ s|[\d.]+ s)\b|[\d.]+ s per image|memory: .* resident at the peak")  # in what people read
+CLOCK_IN_TEXT = re.compile(r"\bin (\d+ h \d+ min|\d+ min \d+ s|[\d.]+ s)\b|[\d.]+ s (?:each|per image)|memory: .* resident at the peak")  # in what people read
 WALL_PROCESS = 1  # of a trace: its events are as many and as named, when they ran and on which worker is chance
 
 
