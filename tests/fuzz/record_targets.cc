@@ -11,7 +11,7 @@
 #include "pipelines/records/ct_record.h"
 #include "pipelines/records/image_record.h"
 #include "pipelines/records/record_input.h"
-#include "pipelines/tasks/detection/scores/kept_objects.h"
+#include "pipelines/tasks/detection/kept_objects.h"
 #include "pipelines/tasks/time_lines/time_line_files.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/scratch_folder.h"

@@ -21,8 +21,8 @@
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/detection/detection_inputs.h"
+#include "pipelines/tasks/detection/kept_objects.h"
 #include "pipelines/tasks/detection/next_of_detections.h"
-#include "pipelines/tasks/detection/scores/kept_objects.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {

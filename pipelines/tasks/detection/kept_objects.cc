@@ -1,4 +1,4 @@
-#include "pipelines/tasks/detection/scores/kept_objects.h"
+#include "pipelines/tasks/detection/kept_objects.h"
 
 #include <array>
 #include <cmath>
