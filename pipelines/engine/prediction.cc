@@ -66,7 +66,9 @@ class PredictionLoop {
     }
     task_.finish();
     audit(true);
-    if (b_.parts_ && !b_.report.interrupted) b_.parts_->drop_others();
+    if (!b_.parts_ || b_.report.interrupted) return;
+    const std::exception_ptr untidied = thrown_by([&] { b_.parts_->drop_others(); });  // the next call does it
+    if (untidied) b_.progress.warn(b_.shown(error_text(untidied)));
   }
 
  private:

@@ -179,8 +179,7 @@ class PredictionBatch {
     audited_.more.clear();
   }
   /// Says that inputs which come from here on may have come before, under the same names: a failure of then leaves the
-  /// lists, and so does a prediction where the input is left out now. For a batch whose inputs keep arriving, before
-  /// list().
+  /// lists, and so does a prediction of an input that fails now. For a batch whose inputs keep arriving, before list().
   void may_come_again() { earlier_cases_ = report.cases.size(), earlier_failures_ = report.failures.size(); }
   /// Notes that earlier failures of an input are out of date; done(), fail() and list() do it of theirs.
   void outdate(const std::string& name);
@@ -191,7 +190,7 @@ class PredictionBatch {
 
  private:
   const Error* refusal(const PredictionTurn& turn) const;
-  /// Notes that the earlier outcomes of an input that is left out now are out of date.
+  /// Notes that the earlier outcomes of an input that fails now are out of date.
   void outdate_all(const std::string& name);
   /// Takes the cases and failures that are out of date from the report, once they are in the audit; `trail` may be
   /// null.
