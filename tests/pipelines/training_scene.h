@@ -39,11 +39,12 @@ struct TrainingScene : Scene {
   }
 };
 
-/// Asks to stop, or dies as a kill does, once `step` steps are done.
+/// Asks to stop, or dies as a kill does, once `step` steps of a training, or pieces of another stage, are done.
 struct StoppingProgress : RecordingProgress {
-  StoppingProgress(std::int64_t step, bool die) : step_(step), die_(die) {}
+  StoppingProgress(std::int64_t step, bool die, std::string stage = "train")
+      : step_(step), die_(die), stage_(std::move(stage)) {}
   void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
-    if (stage != "train" || done < step_) return;
+    if (stage != stage_ || done < step_) return;
     if (die_) throw std::runtime_error("killed");
     stop = true;
   }
@@ -51,6 +52,7 @@ struct StoppingProgress : RecordingProgress {
  private:
   std::int64_t step_;
   bool die_;
+  std::string stage_;
 };
 
 }  // namespace voxshard

@@ -19,22 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Contains, testing::HasSubstr;
 
-/// Dies as a kill does, or asks to stop, once so many inputs have ended.
-struct EndsPrediction : RecordingProgress {
-  EndsPrediction(std::int64_t after, bool dies) : after_(after), dies_(dies) {}
-  void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
-    if (stage != "predict" || done < after_) return;
-    if (dies_) throw std::runtime_error("killed");
-    stop = true;
-  }
-
- private:
-  std::int64_t after_;
-  bool dies_;
-};
-
 void kill_after(std::int64_t inputs, const PredictOptions& o) {
-  EndsPrediction dies(inputs, true);
+  StoppingProgress dies(inputs, true, "predict");
   EXPECT_THROW(run_predict(o, dies), std::runtime_error);
   EXPECT_FALSE(fs::exists(o.output));
 }
@@ -107,7 +93,7 @@ TEST(KeptPredict, WhatIsNewOrChangedIsPredictedAloneTheNextNight) {
 TEST(KeptPredict, AStopListsNothingThatItDidNotReach) {
   KeptObjects scene("kept_stop");
   run_predict(scene.predict(), scene.progress);
-  EndsPrediction stops(1, false);
+  StoppingProgress stops(1, false, "predict");
   const PredictReport report = run_predict(scene.predict(), stops);
   EXPECT_TRUE(report.interrupted);
   ASSERT_EQ(report.cases.size(), 1u);
