@@ -154,10 +154,14 @@ void require_within(const Budget& budget, const Graph& graph, const OpTable& ops
 
 std::string without_allocations(const std::string& refusal) { return refusal.substr(0, refusal.find(kTable)); }
 
-Error naming_host_memory(const Error& refusal, std::int64_t bytes) {
+Error advising(const Error& refusal, const std::string& advice) {
   std::string text = refusal.what();
-  text.insert(std::min(text.find(kTable), text.size()), "; or raise {host-memory} to " + budget_value(bytes));
+  text.insert(std::min(text.find(kTable), text.size()), advice);
   return {refusal.kind(), refusal.code(), text};
+}
+
+Error naming_host_memory(const Error& refusal, std::int64_t bytes) {
+  return advising(refusal, "; or raise {host-memory} to " + budget_value(bytes));
 }
 
 Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,

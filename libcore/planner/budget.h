@@ -27,6 +27,8 @@ void require_within(const Budget& budget, const Graph& graph, const OpTable& ops
 
 /// Returns the text of such a refusal without its table: one line, for lists of many cases.
 std::string without_allocations(const std::string& refusal);
+/// Returns such a refusal whose line ends with `advice`, before its table.
+Error advising(const Error& refusal, const std::string& advice);
 /// Returns such a refusal that names a {host-memory} too, in bytes, which would do.
 Error naming_host_memory(const Error& refusal, std::int64_t bytes);
 

@@ -6,9 +6,9 @@
 
 #include "io/files/content_hash.h"
 #include "io/files/output_folder.h"
-#include "libcore/base/budget_value.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
+#include "libcore/planner/budget.h"
 #include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
@@ -139,9 +139,7 @@ class EvaluationLoop {
       return others + plan_of(bytes->run).total() + bytes->kept;
     };
     const auto enough = context_.alone() ? budget_that_does(context_.budget_bytes(), needed) : std::nullopt;
-    throw Error(
-        error.kind(), error.code(),
-        std::string(error.what()) + (enough ? "\nOr raise {host-memory} to " + budget_value(*enough) : std::string()));
+    throw enough ? naming_host_memory(error, *enough) : error;
   }
 
   /// The note of a run is its step. A core serialises its rows of the sums, followed by the task's own results.

@@ -6,6 +6,7 @@
 
 #include "io/system/process_memory.h"
 #include "libcore/ops/op_table.h"
+#include "libcore/planner/budget.h"
 #include "libcore/ranks/texts.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/model_runs/checkpoint_folder.h"
@@ -170,9 +171,7 @@ PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, Phase
       if (e.kind() != ErrorKind::kBudget) throw;
       const bool few = planned.refused.size() < kMostSizesSought;
       const auto fits = few ? smaller_size_that_fits(session, extents, phase) : std::nullopt;
-      planned.refused.emplace(
-          extents,
-          Error(e.kind(), e.code(), e.what() + (fits ? "\nA size that fits: " + to_string(*fits) : std::string())));
+      planned.refused.emplace(extents, fits ? advising(e, ". A size that fits: " + to_string(*fits)) : e);
     }
   const std::int64_t room = left_of(process.budget_bytes, process.base_bytes + process.beside_bytes + planned.host);
   const std::int64_t kept = kept_plans_bytes(largest, all, room);
