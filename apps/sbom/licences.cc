@@ -1,5 +1,7 @@
 #include "apps/sbom/licences.h"
 
+#include <sstream>
+
 namespace voxshard {
 namespace {
 
@@ -31,7 +33,63 @@ constexpr LibraryRow kLibraries[] = {
     {"zlib", "Zlib", "deflated streams"},
 };
 
+/// Short names of Debian's machine-readable copyright files, version 1.0, with the identifiers of SPDX.
+struct ShortName {
+  std::string_view debian;
+  const char* spdx;
+};
+constexpr ShortName kShortNames[] = {
+    {"Apache-2.0", "Apache-2.0"},
+    {"BSD-2-Clause", "BSD-2-Clause"},
+    {"BSD-2-clause", "BSD-2-Clause"},
+    {"BSD-3-Clause", "BSD-3-Clause"},
+    {"BSD-3-Clause-Clear", "BSD-3-Clause-Clear"},
+    {"BSD-3-clause", "BSD-3-Clause"},
+    {"CC0-1.0", "CC0-1.0"},
+    {"Expat", "MIT"},
+    {"FTL", "FTL"},
+    {"GPL-2", "GPL-2.0-only"},
+    {"GPL-2+", "GPL-2.0-or-later"},
+    {"GPL-3", "GPL-3.0-only"},
+    {"GPL-3+", "GPL-3.0-or-later"},
+    {"ISC", "ISC"},
+    {"LGPL-2", "LGPL-2.0-only"},
+    {"LGPL-2+", "LGPL-2.0-or-later"},
+    {"LGPL-2.1", "LGPL-2.1-only"},
+    {"LGPL-2.1+", "LGPL-2.1-or-later"},
+    {"LGPL-3", "LGPL-3.0-only"},
+    {"LGPL-3+", "LGPL-3.0-or-later"},
+    {"MIT", "MIT"},
+    {"MPL-1.1", "MPL-1.1"},
+    {"MPL-2.0", "MPL-2.0"},
+    {"PostgreSQL", "PostgreSQL"},
+    {"Qhull", "Qhull"},
+    {"curl", "curl"},
+    {"zlib", "Zlib"},
+};
+
+/// Returns the identifier of a short name, or the operator of "and" and "or"; none of any other word.
+std::optional<std::string> spdx_word(std::string_view word, bool wants_name) {
+  if (!wants_name && word == "and") return "AND";
+  if (!wants_name) return word == "or" ? std::optional<std::string>("OR") : std::nullopt;
+  for (const ShortName& row : kShortNames)
+    if (row.debian == word) return row.spdx;
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::string> spdx_of_debian(std::string_view licence) {
+  std::istringstream words{std::string(licence)};
+  std::string expression;
+  bool wants_name = true;
+  for (std::string word; words >> word; wants_name = !wants_name) {
+    const auto spdx = spdx_word(word, wants_name);
+    if (!spdx) return std::nullopt;
+    expression += (expression.empty() ? "" : " ") + *spdx;
+  }
+  return wants_name ? std::nullopt : std::optional(expression);
+}
 
 std::optional<LibraryRow> library_row(std::string_view source) {
   const std::size_t dash = source.rfind('-');

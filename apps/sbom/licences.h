@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace voxshard {
@@ -17,6 +18,10 @@ struct LibraryRow {
 
 /// Returns the row of a Debian source package; none for packages that only other libraries load.
 std::optional<LibraryRow> library_row(std::string_view source);
+
+/// Returns Debian's short names of licences ("LGPL-2+ and Expat") as an SPDX expression ("LGPL-2.0-or-later AND MIT");
+/// none where one of them has no name in the list of SPDX, or where commas or exceptions say more.
+std::optional<std::string> spdx_of_debian(std::string_view licence);
 
 /// A licence of the table that is not in the list of SPDX, with a text that explains it.
 inline constexpr const char* kOwnLicence = "LicenseRef-liblzma";

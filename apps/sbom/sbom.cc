@@ -93,7 +93,7 @@ std::vector<ThirdParty> third_party() {
                    .source = row.source,
                    .source_version = row.source_version,
                    .architecture = row.architecture,
-                   .licence = known ? known->licence : kUnknown,
+                   .licence = known ? known->licence : spdx_of_debian(row.licence).value_or(kUnknown),
                    .use = {},
                    .linked = blank_separated(row.linked),
                    .loaded = blank_separated(row.loaded),
@@ -119,7 +119,8 @@ nlohmann::ordered_json spdx_document() {
       {"comment",
        "Packages are those of the system that linked the program: DYNAMIC_LINK is on its link line, STATIC_LINK is "
        "compiled in from headers, DEPENDS_ON is loaded by one of those. Plugins that libraries open while they run are "
-       "not listed. Licences are declared for what the program links."},
+       "not listed. Licences of what the program links are those of the parts that it takes; of the rest they are what "
+       "the copyright file of the package says of its files in general, where that has a name in the list of SPDX."},
       {"packages", Json::array({{{"name", "voxshard"},
                                  {"SPDXID", kProgramId},
                                  {"versionInfo", VOXSHARD_VERSION},

@@ -21,7 +21,7 @@ struct ThirdParty {
   std::string package, version;             // "libnettle8", "3.8.1-2"; without a package manager the version is empty
   std::string source, source_version;       // Debian source package
   std::string architecture;                 // "amd64"
-  std::string licence;                      // SPDX expression; "NOASSERTION" where the table has none
+  std::string licence;                      // SPDX expression; "NOASSERTION" where none is known
   std::string use;                          // what voxshard takes it for; empty: other libraries take it
   std::vector<std::string> linked, loaded;  // names of libraries: on the link line, and those that only these load
   bool compiled_in = false;                 // all headers
