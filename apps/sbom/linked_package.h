@@ -8,11 +8,10 @@ namespace voxshard {
 /// is empty.
 struct LinkedPackage {
   const char *package, *version, *source, *source_version, *architecture;
-  const char*
-      licence;         // of its files in general, in Debian's short names; empty where its copyright file does not tell
-  const char* linked;  // names of its libraries on the link line of the program, between blanks
-  const char* loaded;  // names of its libraries that only other libraries load
-  bool compiled_in;    // true: all headers, which are compiled into the program
+  const char* licence;  // of its files in general, in Debian's short names; empty where it is not known
+  const char* linked;   // names of its libraries on the link line of the program, between blanks
+  const char* loaded;   // names of its libraries that only other libraries load
+  bool compiled_in;     // true: all headers, which are compiled into the program
 };
 
 }  // namespace voxshard
