@@ -46,6 +46,12 @@ std::string fixed_text(double value, int digits) {
   return text;
 }
 
+std::string significant_text(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return text;
+}
+
 std::string counted(std::int64_t count, const std::string& one, const std::string& several) {
   return std::to_string(count) + " " + (count == 1 ? one : several.empty() ? one + "s" : several);
 }

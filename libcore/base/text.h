@@ -17,6 +17,9 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows);
 /// "0.934"; "-" for NaN.
 std::string fixed_text(double value, int digits = 3);
 
+/// With so many significant digits: "0.000737", "7.37e-05", "3.023".
+std::string significant_text(double value, int digits = 6);
+
 /// "1 case", "2 cases", "0 cases". `several`: the plural, where it is not `one` with an s.
 std::string counted(std::int64_t count, const std::string& one, const std::string& several = "");
 

@@ -1,7 +1,6 @@
 #include "pipelines/commands/run_description.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
 #include "io/files/config_file.h"
@@ -24,18 +23,11 @@ const nlohmann::json& member(const nlohmann::json& json, const std::string& name
   return json.is_object() && found != json.end() ? *found : none;
 }
 
-/// Six digits, which are enough for a look; the run's files and the JSON have all of them.
-std::string shown_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
 /// "4", "bf16", "on", "2x2x2"; empty for what is not shown in a line.
 std::string short_value(const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
-  if (value.is_number_float()) return shown_number(value.get<double>());
+  if (value.is_number_float()) return significant_text(value.get<double>());
   if (value.is_number()) return value.dump();
   if (!value.is_array() || value.empty() || value.size() > 6) return "";
   std::string text;

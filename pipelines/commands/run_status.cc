@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
@@ -168,11 +167,9 @@ std::string to_text(const StatusReport& r) {
   if (r.recent.last) text += ", " + seconds_text(r.recent.step_s) + " a step";
   if (const auto left = r.remaining_s(); left && r.step < r.steps) text += ", " + duration_text(*left) + " left";
   text += r.age_s ? "; the last line is " + duration_text(*r.age_s) + " old\n" : "\n";
-  if (r.recent.last) {
-    char rate[32];
-    std::snprintf(rate, sizeof rate, "%.3g", r.recent.last->learning_rate);
-    text += "loss " + fixed_text(r.recent.last->loss, 4) + ", learning rate " + rate + "\n";
-  }
+  if (r.recent.last)
+    text += "loss " + fixed_text(r.recent.last->loss, 4) + ", learning rate " +
+            significant_text(r.recent.last->learning_rate, 3) + "\n";
   text += r.recent.validation ? validation_text(r) : "no validation yet\n";
   if (r.process > 0)
     text += "written by process " + std::to_string(r.process) + (r.host.empty() ? "" : " on " + r.host) +

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "libcore/base/text.h"
@@ -11,11 +10,7 @@
 namespace voxshard {
 namespace {
 
-std::string tick_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", std::abs(value) < 1e-12 ? 0.0 : value);
-  return text;
-}
+std::string tick_text(double value) { return significant_text(std::abs(value) < 1e-12 ? 0.0 : value); }
 
 /// The ranges of both axes, and where they lie in the view box.
 struct Frame {

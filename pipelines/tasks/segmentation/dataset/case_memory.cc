@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <optional>
 
@@ -55,10 +54,8 @@ std::string fitting_spacing(const Geometry& original, PreparePlan plan, double v
     for (std::size_t a = 0; a < 3; ++a) mm[a] = rounded_up(grid.spacing[a] * factor);
     if (static_cast<double>(voxels_of(prepared_geometry(original, plan))) <= voxels) break;
   }
-  char text[96];
-  std::snprintf(text, sizeof text, "%.6g,%.6g,%.6g", (*plan.spacing_mm)[0], (*plan.spacing_mm)[1],
-                (*plan.spacing_mm)[2]);
-  return text;
+  const auto& mm = *plan.spacing_mm;
+  return significant_text(mm[0]) + "," + significant_text(mm[1]) + "," + significant_text(mm[2]);
 }
 
 /// Returns the largest share of the whole whose plan is within `most` bytes (0: no limit); 0 when none is.
