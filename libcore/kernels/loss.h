@@ -9,6 +9,11 @@
 // adaptive_dice32  1 - sum(w_c dice_c) / (C exp(-1)), dice_c = 2 (I_c + e) / (P_c + Y_c + e), e = 1e-7,
 //                  w_c = exp(-dice_c) (background included; w_c is differentiated too)
 // dice_ce          CE / count + 1 - mean over c >= 1 of (2 I_c + 1) / (P_c + Y_c + 1)
+// log_dice_ce      CE / count - sum over c >= 1 with Y_c > 0 of log((2 I_c + e) / (P_c + Y_c + e)) / (C - 1): of a
+// class
+//                  that is hardly found yet the gradient of Dice is small, since p is, and that of its logarithm is
+//                  not; a class without a voxel is left to CE, where in dice_ce each of its first voxels costs as much
+//                  as the whole of another class
 //
 // The others are computed for each sample alone (is_per_sample: every sample is a group), with sums over all classes
 // unless c is named:
@@ -21,7 +26,8 @@
 // tversky          C - sum (I_c + e) / (I_c + .3 (P_c - I_c) + .7 (Y_c - I_c) + e)
 //
 // The loss is the mean over groups. Source: the coefficients of tensorflow/tpu, models/official/unet3d/metrics.py, each
-// subtracted from its value for a perfect prediction; dice_ce is voxshard's own.
+// subtracted from its value for a perfect prediction; dice_ce is voxshard's own, and log_dice_ce follows Wong et al.
+// 2018 (3D segmentation with exponential logarithmic loss for highly unbalanced object sizes), with exponents of 1.
 //
 // Marginal losses (Shi et al. 2020, arXiv 2007.03868): with known (N, C), where known_nc is 0 when class c was not
 // annotated in sample n, q takes the place of p: q_0 = p_0 + the p_c that are not known, q_c = 0 for these, and a label
@@ -38,12 +44,22 @@
 
 namespace voxshard {
 
-enum class LossKind { kCrossEntropy, kAdaptiveDice32, kDiceCE, kDice, kGeneralizedDice, kHamming, kJaccard, kTversky };
-inline constexpr const char* kLossNames[] = {"cross_entropy",    "adaptive_dice32", "dice_ce", "dice",
+enum class LossKind {
+  kCrossEntropy,
+  kAdaptiveDice32,
+  kDiceCE,
+  kLogDiceCE,
+  kDice,
+  kGeneralizedDice,
+  kHamming,
+  kJaccard,
+  kTversky
+};
+inline constexpr const char* kLossNames[] = {"cross_entropy",    "adaptive_dice32", "dice_ce", "log_dice_ce", "dice",
                                              "generalized_dice", "hamming",         "jaccard", "tversky"};
-inline constexpr LossKind kLosses[] = {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32,  LossKind::kDiceCE,
-                                       LossKind::kDice,         LossKind::kGeneralizedDice, LossKind::kHamming,
-                                       LossKind::kJaccard,      LossKind::kTversky};
+inline constexpr LossKind kLosses[] = {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32, LossKind::kDiceCE,
+                                       LossKind::kLogDiceCE,    LossKind::kDice,           LossKind::kGeneralizedDice,
+                                       LossKind::kHamming,      LossKind::kJaccard,        LossKind::kTversky};
 /// True when each sample is a group of its own, regardless of replicas.
 constexpr bool is_per_sample(LossKind kind) { return kind >= LossKind::kDice; }
 

@@ -93,6 +93,18 @@ inline void dice_ce(const GroupSums& s, LossTerms& t) {
   }
 }
 
+inline void log_dice_ce(const GroupSums& s, LossTerms& t) {
+  cross_entropy(s, t);
+  for (std::size_t c = 1; c < s.classes(); ++c) {
+    if (s.truth[c] <= 0) continue;
+    const double share = 1 / static_cast<double>(s.classes() - 1);
+    const double found = 2 * s.inter[c] + kEpsilon, size = s.prob[c] + s.truth[c] + kEpsilon;
+    t.value -= share * std::log(found / size);
+    t.d_intersection[c] = -share * 2 / found;
+    t.d_probability[c] = share / size;
+  }
+}
+
 inline void dice(const GroupSums& s, LossTerms& t) {
   const Ratio ratio{2 * total(s.inter) + kEpsilon, total(s.prob) + total(s.truth) + kEpsilon};
   t.value = ratio.one_less();
@@ -142,7 +154,7 @@ inline void tversky(const GroupSums& s, LossTerms& t) {
 
 /// The rows, indexed by LossKind.
 inline constexpr std::array<void (*)(const GroupSums&, LossTerms&), std::size(kLossNames)> kRows = {
-    cross_entropy, adaptive_dice32, dice_ce, dice, generalized_dice, hamming, jaccard, tversky};
+    cross_entropy, adaptive_dice32, dice_ce, log_dice_ce, dice, generalized_dice, hamming, jaccard, tversky};
 
 }  // namespace loss_kind
 

@@ -24,7 +24,7 @@ const std::vector<ConfigField>& unet_fields() {
                                          .option = "up",
                                          .words = {{"deconvolution", true}, {"nearest", false}}}),
       field(&UNetConfig::loss, {.name = "loss",
-                                .help = "dice_ce, cross_entropy, adaptive_dice32, or of each sample dice, "
+                                .help = "dice_ce, log_dice_ce, cross_entropy, adaptive_dice32, or of each sample dice, "
                                         "generalized_dice, hamming, jaccard or tversky",
                                 .names = {std::begin(kLossNames), std::end(kLossNames)},
                                 .shapes = false}),

@@ -33,6 +33,9 @@ constexpr CitedWork kWorks[] = {
     {"dice",
      "Milletari F, Navab N, Ahmadi S-A. V-Net: Fully Convolutional Neural Networks for Volumetric Medical Image "
      "Segmentation. 3DV 2016, 565-571."},
+    {"log_dice",
+     "Wong KCL, Moradi M, Tang H, Syeda-Mahmood T. 3D Segmentation with Exponential Logarithmic Loss for Highly "
+     "Unbalanced Object Sizes. MICCAI 2018, LNCS 11072, 612-619."},
     {"supervision", "Lee C-Y, Xie S, Gallagher P, Zhang Z, Tu Z. Deeply-Supervised Nets. AISTATS 2015, 562-570."},
     {"adam", "Kingma DP, Ba J. Adam: A Method for Stochastic Optimization. ICLR 2015."},
     {"clipping",
@@ -140,6 +143,8 @@ class Writer {
   std::string loss() {
     const std::string name = f("/model/loss");
     if (name == "dice_ce") return "The sum of Dice loss" + cite_("dice") + " and cross-entropy";
+    if (name == "log_dice_ce")
+      return "The sum of the negative logarithm of Dice" + cite_("log_dice") + " and cross-entropy";
     if (name.find("dice") != std::string::npos) return "The loss " + name + cite_("dice");
     if (is("/model/model", "retinanet")) return "The sum of focal loss and Huber loss of the boxes";
     return name.empty() ? "The loss" : "The loss " + name;

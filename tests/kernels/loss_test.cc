@@ -26,11 +26,10 @@ TEST(Loss, EqualLogitsByHand) {
     (fast ? fast::segmentation.loss : reference::segmentation.loss)(sums.view(), loss.view(), spec);
     EXPECT_NEAR(loss.as<double>()[0], 1 - std::exp(-0.5) * 0.5 / std::exp(-1.0), 1e-6);
     // I = 1/2 of 1 per class, of two voxels half is right
-    const std::pair<LossKind, double> half[] = {{LossKind::kDice, 0.5},
-                                                {LossKind::kGeneralizedDice, 0.5},
-                                                {LossKind::kHamming, 0.5},
-                                                {LossKind::kJaccard, 1 - 1.0 / 3},
-                                                {LossKind::kTversky, 2 - 2 * 0.5 / (0.5 + 0.3 * 0.5 + 0.7 * 0.5)}};
+    const std::pair<LossKind, double> half[] = {
+        {LossKind::kLogDiceCE, 2 * std::log(2.0)}, {LossKind::kDice, 0.5},
+        {LossKind::kGeneralizedDice, 0.5},         {LossKind::kHamming, 0.5},
+        {LossKind::kJaccard, 1 - 1.0 / 3},         {LossKind::kTversky, 2 - 2 * 0.5 / (0.5 + 0.3 * 0.5 + 0.7 * 0.5)}};
     for (const auto& [kind, expected_loss] : half) {
       spec.kind = kind;
       (fast ? fast::segmentation.loss : reference::segmentation.loss)(sums.view(), loss.view(), spec);
@@ -82,6 +81,34 @@ TEST(Loss, AGroupWithoutVoxelsHasNoGradient) {
     fast::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
     expect_same_bits(zero.view, grad.view, "gradient");
   }
+}
+
+/// Returns the gradient by a logit of class 1 at the only voxel of 100 that has the class, where its probability p is
+/// e^-10 as everywhere, as if it had been given up.
+double pull_on_a_lost_class(LossKind kind) {
+  LossScene s(kind, DType::kF64, {1, 1, 1, 100, 3}, 1);
+  fill(s.logits.view, [](const Dims& at) { return at[4] == 0 ? 0.0 : -10.0; });
+  fill(s.labels.view, [](const Dims& at) { return at[3] == 0 ? 1.0 : 0.0; });
+  s.reference_loss();
+  return load(s.gradient(reference::segmentation, DType::kF64).memory.view(), 1);
+}
+
+TEST(Loss, TheLogarithmOfDiceBringsBackAClassThatIsGivenUp) {
+  const double p = std::exp(-10), entropy = pull_on_a_lost_class(LossKind::kCrossEntropy);
+  EXPECT_NEAR(entropy, -0.01, 2 * p);
+  EXPECT_LT(std::abs(pull_on_a_lost_class(LossKind::kDiceCE) - entropy), p) << "in proportion to p";
+  // -log(2 p / (100 p + 1)) / 2 has -1/2 by log p of this voxel, but for terms of the size of p.
+  EXPECT_NEAR(pull_on_a_lost_class(LossKind::kLogDiceCE) - entropy, -0.5, 0.01) << "whatever p is";
+}
+
+TEST(Loss, TheLogarithmOfDiceLeavesAClassWithoutAVoxelToCrossEntropy) {
+  LossScene s(LossKind::kLogDiceCE, DType::kF64, {1, 2, 3, 4, 3}, 1);
+  fill(s.labels.view, [](const Dims&) { return 0.0; });
+  const double both = s.reference_loss();
+  const Place gradient = s.gradient(reference::segmentation, DType::kF64);
+  s.spec.kind = LossKind::kCrossEntropy;
+  EXPECT_EQ(both, s.reference_loss());
+  expect_same_bits(gradient.view, s.gradient(reference::segmentation, DType::kF64).view, "gradient");
 }
 
 }  // namespace

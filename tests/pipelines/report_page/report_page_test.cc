@@ -246,6 +246,11 @@ TEST(ReportPage, MethodsCiteWhatTheRunUsed) {
   EXPECT_THAT(methods.text, Not(HasSubstr("nnU-Net"))) << "the run does not say how images were normalised";
   ASSERT_EQ(methods.references.size(), 6u);
   EXPECT_THAT(methods.references[3], HasSubstr("Adam: A Method"));
+  written.record["model"]["loss"] = "log_dice_ce";
+  written.write();
+  const Methods of_the_recipe = methods_of(read_run_data(written.path()));
+  EXPECT_THAT(of_the_recipe.text, HasSubstr("The sum of the negative logarithm of Dice [3] and cross-entropy"));
+  EXPECT_THAT(of_the_recipe.references[2], HasSubstr("Exponential Logarithmic Loss"));
 }
 
 }  // namespace
