@@ -6,7 +6,10 @@
 
 Weights and inputs are not stored: both sides make them with the same counter-based generator (libcore/base/rng.h).
 """
+from typing import NamedTuple
+
 import counter_rng
+import losses
 import numpy as np
 import rounding
 import sgd_reference
@@ -14,9 +17,22 @@ import torch
 import torch.nn.functional as F
 
 SEED, SIZE, BATCH, BASE, CLASSES, RATE, MOMENTUM = 7, (24, 16, 32), 2, 4, 3, 0.01, 0.9
-CASES = [("batch", 0.0, "cross_entropy", SIZE, 1), ("instance", 0.01, "dice_ce", SIZE, 1), ("batch", 0.0, "adaptive_dice32", SIZE, 1),
-         ("batch", 0.0, "cross_entropy", (27, 19, 33), 1),  # odd on some levels: pooling drops the last plane
-         ("batch", 0.0, "adaptive_dice32", SIZE, 2)]  # replicas with norms and losses of their own, gradients added up
+
+
+class Case(NamedTuple):
+    norm: str
+    slope: float
+    loss: str
+    size: tuple = SIZE
+    replicas: int = 1
+    supervised: bool = False  # deep supervision: a loss at decoder level 1 too, of half the weight
+    known: list = None  # rows of the classes that are known in each sample; None: all of them, and the loss is not marginal
+
+
+CASES = [Case("batch", 0.0, "cross_entropy"), Case("instance", 0.01, "dice_ce"), Case("batch", 0.0, "adaptive_dice32"),
+         Case("batch", 0.0, "cross_entropy", (27, 19, 33)),  # odd on some levels: pooling drops the last plane
+         Case("batch", 0.0, "adaptive_dice32", replicas=2),  # with norms and losses of their own, gradients added up
+         Case("instance", 0.01, "log_dice_ce", supervised=True, known=[[1, 1, 0], [1, 1, 1]])]
 
 
 def uniform(name, count):
@@ -41,8 +57,8 @@ def parameter(name, shape, permute=None):
 
 
 class UNet:
-    def __init__(self, norm, slope):
-        self.norm, self.slope, self.layers = norm, slope, {}
+    def __init__(self, norm, slope, supervised):
+        self.norm, self.slope, self.supervised, self.layers = norm, slope, supervised, {}
 
     def get(self, name, shape, permute=None):
         if name not in self.layers:
@@ -70,7 +86,8 @@ class UNet:
         return F.conv_transpose3d(x, w, self.get(name + "/bias", (c,)), stride=2, output_padding=more)
 
     def __call__(self, x):
-        skips = []
+        """Returns the logits, finest first; of the coarser level only where it is supervised."""
+        skips, coarse = [], []
         for d in range(4):
             if d:
                 x = F.max_pool3d(x, 2)
@@ -82,26 +99,27 @@ class UNet:
             x = torch.cat([self.up(x, f"decoder{d}/up", skip), skip], 1)
             x = self.block(x, f"decoder{d}/conv0", skip.shape[1])
             x = self.block(x, f"decoder{d}/conv1", skip.shape[1])
-        return self.conv(x, "head", CLASSES, 1)
+            if self.supervised and d == 1:
+                coarse = [self.conv(x, "decoder1/head", CLASSES, 1)]
+        return [self.conv(x, "head", CLASSES, 1), *coarse]
 
 
-def loss_of(logits, labels, kind):
-    p = logits.softmax(1)
-    y = F.one_hot(labels, CLASSES).permute(0, 4, 1, 2, 3).to(dtype)
-    inside, total = (p * y).sum((0, 2, 3, 4)), (p + y).sum((0, 2, 3, 4))
-    if kind == "adaptive_dice32":
-        dice = 2 * (inside + 1e-7) / (total + 1e-7)
-        weight = torch.exp(-dice)
-        return 1 - (weight * dice).sum() / (CLASSES * np.exp(-1.0))
-    ce = F.cross_entropy(logits, labels)
-    if kind == "cross_entropy":
-        return ce
-    return ce + 1 - ((2 * inside + 1) / (total + 1))[1:].mean()
+def loss_of(levels, labels, case):
+    """The mean over the levels, of which each has half the weight of the one above it; labels are those of one voxel of a block."""
+    total, weights = 0, [2.0**-d for d in range(len(levels))]
+    for d, (logits, weight) in enumerate(zip(levels, weights)):
+        at = [torch.clamp(torch.arange(n) * 2**d + 2**d // 2, max=m - 1) for n, m in zip(logits.shape[2:], labels.shape[1:])]
+        y = F.one_hot(labels[:, at[0]][:, :, at[1]][..., at[2]], CLASSES).to(dtype)
+        p = logits.movedim(1, -1).softmax(-1)
+        if case.known:
+            y, p = losses.merged(y, case.known), losses.merged(p, case.known)
+        total = total + weight / sum(weights) * getattr(losses, case.loss)(y, p)
+    return total
 
 
 cases = []
-for norm, slope, kind, size, replicas in CASES:
-    voxels = BATCH * int(np.prod(size))
+for case in CASES:
+    size, voxels = case.size, BATCH * int(np.prod(case.size))
     image = torch.from_numpy((2 * uniform("image", voxels) - 1).astype(np.float32)).reshape(BATCH, 1, *size)
     labels = torch.from_numpy((uniform("labels", voxels) * CLASSES).astype(np.int64)).reshape(BATCH, *size)
 
@@ -110,13 +128,12 @@ for norm, slope, kind, size, replicas in CASES:
         global dtype
         dtype = of
         parameters.clear()
-        net, typed = UNet(norm, slope), image.to(of)
+        net, typed = UNet(case.norm, case.slope, case.supervised), image.to(of)
         net(typed)
-        parts = list(zip(typed.chunk(replicas), labels.chunk(replicas)))
-        return sgd_reference.ten_steps(parameters, lambda: sum(loss_of(net(x), y, kind) for x, y in parts) / replicas, RATE, MOMENTUM)
+        parts = list(zip(typed.chunk(case.replicas), labels.chunk(case.replicas)))
+        return sgd_reference.ten_steps(parameters, lambda: sum(loss_of(net(x), y, case) for x, y in parts) / case.replicas, RATE, MOMENTUM)
 
     exact = run(torch.float64)  # the condition is found in f32, in which PyTorch convolves volumes forty times as fast
-    cases.append({"norm": norm, "slope": slope, "loss": kind, "size": size, "replicas": replicas, **run(torch.float32),
-                  "f64": exact, "condition": rounding.condition(exact, lambda: run(torch.float32))})
+    cases.append({**case._asdict(), **run(torch.float32), "f64": exact, "condition": rounding.condition(exact, lambda: run(torch.float32))})
 sgd_reference.print_reference("make_unet_reference.py", {"seed": SEED, "batch": BATCH, "base_filters": BASE,
                               "classes": CLASSES, "learning_rate": RATE, "momentum": MOMENTUM}, cases)

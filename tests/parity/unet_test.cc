@@ -1,6 +1,9 @@
 // The reference 3D U-Net against PyTorch: loss, gradient norm of every parameter, ten losses of SGD with momentum, from
-// the same weights and input. The numbers and how they were made: unet_reference.json, make_unet_reference.py.
+// the same weights and input; one case with deep supervision and a marginal loss. The numbers and how they were made:
+// unet_reference.json, make_unet_reference.py.
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "libcore/base/rng.h"
 #include "libcore/models/unet.h"
@@ -20,15 +23,18 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   const auto size = expected.at("size");
   const Shape extents{all.at("batch"), size[0], size[1], size[2]};
   const std::int64_t classes = all.at("classes"), replicas = expected.at("replicas");
-  const LossKind loss = expected.at("loss") == "cross_entropy" ? LossKind::kCrossEntropy
-                        : expected.at("loss") == "dice_ce"     ? LossKind::kDiceCE
-                                                               : LossKind::kAdaptiveDice32;
+  const auto loss = std::ranges::find(kLossNames, expected.at("loss").get<std::string>());
+  ASSERT_NE(loss, std::end(kLossNames));
+  const auto known_rows = expected.value("known", nlohmann::json());
+  const bool marginal = !known_rows.is_null();
   const UNetConfig config{.base_filters = all.at("base_filters"),
                           .classes = classes,
                           .norm = expected.at("norm") == "batch" ? NormKind::kBatch : NormKind::kInstance,
                           .slope = expected.at("slope"),
-                          .loss = loss,
-                          .pool = Pooling::kValid};  // as in PyTorch; on even extents SAME is the same
+                          .loss = static_cast<LossKind>(loss - std::begin(kLossNames)),
+                          .pool = Pooling::kValid,  // as in PyTorch; on even extents SAME is the same
+                          .marginal = marginal,
+                          .deep_supervision = expected.value("supervised", false)};
   const auto build = [&](DType type) {
     return build_unet(config,
                       {.batch = extents[0],
@@ -46,8 +52,14 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
     labels.as<std::int32_t>()[i] =
         static_cast<std::int32_t>(rng_below({seed, rng_stream("labels")}, static_cast<std::uint64_t>(i), classes));
   }
+  Tensor known(DType::kI32, {extents[0], classes});
+  for (std::int64_t n = 0; marginal && n < extents[0]; ++n)
+    for (std::int64_t c = 0; c < classes; ++c)
+      known.as<std::int32_t>()[n * classes + c] =
+          known_rows.at(static_cast<std::size_t>(n)).at(static_cast<std::size_t>(c));
   const auto feed = [&](const Node& input, const TensorView& box) {
-    copy((std::holds_alternative<input::Image>(input.input) ? image : labels).view(), box);
+    const bool of_known = std::holds_alternative<input::Known>(input.input);
+    copy((of_known ? known : std::holds_alternative<input::Image>(input.input) ? image : labels).view(), box);
   };
   expect_trajectory(
       {.build = build,
@@ -60,7 +72,7 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
       expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllCases, UNetAgainstPyTorch, testing::Range(0, 5));
+INSTANTIATE_TEST_SUITE_P(AllCases, UNetAgainstPyTorch, testing::Range(0, 6));
 
 TEST(UNet, TheReferenceHas19073795Parameters) {
   const Graph graph = build_unet({}, {.size = {16, 16, 16}}, op_table());
