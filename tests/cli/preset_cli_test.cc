@@ -37,7 +37,8 @@ TEST_F(PresetCli, PlainTrainSaysWhatItChoosesAndWhyAndRecordsIt) {
   EXPECT_EQ(training(folder / "run").at("warmup_steps"), 2);
   EXPECT_GT(training(folder / "run").at("clip_norm"), 0);
   const json run = record(folder / "run");
-  EXPECT_EQ(run.at("recipe").size(), 6u);
+  EXPECT_EQ(model(folder / "run").at("loss"), "log_dice_ce");
+  EXPECT_EQ(run.at("recipe").size(), 7u);
   EXPECT_EQ(model(folder / "run").at("precision"), chosen(run, "precision"));
   EXPECT_THAT(train(folder / "quiet", "--quiet").err, testing::IsEmpty());
 }
