@@ -287,7 +287,8 @@ int run_words(const std::vector<std::string>& words, Transport& transport, bool&
   } catch (const CLI::Success& help) {  // --help
     return print_help(root, help);
   } catch (const CLI::ParseError& e) {
-    throw Error(ErrorKind::kUsage, "[usage] " + typo_text(words, root).value_or(e.what()) + "; try --help");
+    const std::string text = typo_text(words, root).value_or(e.what());
+    throw Error(ErrorKind::kUsage, "[usage] " + text + (text.ends_with('?') ? " (see --help)" : "; try --help"));
   }
 }
 

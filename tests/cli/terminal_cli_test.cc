@@ -109,7 +109,7 @@ TEST(TerminalCli, ATypoGetsASuggestion) {
   says("doctor --partition 1x2", "doctor has no option --partition; it is an option of");
   says("verify --model retinanett", "did you mean retinanet?");
   says("train work -o run --schedule=polinomial", "--schedule: polinomial not in {");
-  says("train work -o run --schedule=polinomial", "did you mean polynomial?; try --help");
+  says("train work -o run --schedule=polinomial", "did you mean polynomial? (see --help)");
   says("verify --recompute zzzz", "}; try --help");
   says("hlep", "did you mean help?");
   says("--versoin", "voxshard has no option --versoin; did you mean --version?");

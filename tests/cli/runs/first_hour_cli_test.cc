@@ -154,12 +154,12 @@ TEST_F(FirstHourCli, TheTrainingThatPrepareAndDemoSuggestIsSmallAndSaysWhatItLea
   EXPECT_THAT(clips.out, HasSubstr("a first training of about 2 min; leave out --base-filters and --time"));
 }
 
-/// Twelve steps find no lesion, which is a few voxels at 8 mm.
+/// Twelve steps by dice_ce find no lesion, which is a few voxels at 8 mm.
 TEST_F(FirstHourCli, ClassesThatWereMissedAreNamedAfterTrainAndEvaluate) {
   Folder folder("missed");
   const std::string run = folder / "run";
   const CommandResult trained =
-      run_voxshard("train " + work() + " -o " + run + kModel + "--crop 16x16x16 --steps 12 --fold 0");
+      run_voxshard("train " + work() + " -o " + run + kModel + "--loss dice_ce --crop 16x16x16 --steps 12 --fold 0");
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   std::vector<std::string> expected;
   std::istringstream rows(file_text(run + "/validations.csv"));
