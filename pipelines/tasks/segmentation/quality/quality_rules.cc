@@ -34,6 +34,7 @@ Flags find_cut_view(const QualityFacts& facts, const QualityRanges& ranges, cons
                        "the image shows " + fixed_text(facts.labels.view_mm[a], 0) + " mm " + kAxisNames[a] +
                            "; the least of the training cases: " + fixed_text(ranges.least_view_mm[a], 0) + " mm"});
   for_each_class(facts, ranges, [&](const ClassSeen& seen, const ClassRange& range, std::size_t c) {
+    if (!range.always) return;  // a view that leaves it out is as usual as one that ends within it
     const double usual_mm2 = std::pow(std::exp(range.log_ml.median) * kMm3OfMl, 2.0 / 3);
     for (std::size_t b = 0; b < kBorders; ++b)
       if (seen.border_mm2[b] > kMostBorderFactor * range.border_mm2[b] + kBorderShare * usual_mm2)
@@ -61,7 +62,8 @@ Flags find_far_volumes(const QualityFacts& facts, const QualityRanges& ranges, c
   for_each_class(facts, ranges, [&](const ClassSeen& seen, const ClassRange& range, std::size_t c) {
     if (seen.voxels == 0) return;
     const double score = (std::log(seen.volume_ml) - range.log_ml.median) / range.log_ml.deviation;
-    if (std::abs(score) > kMostFlagScore)
+    const bool is_far = score > kMostFlagScore || (range.always && score < -kMostFlagScore);  // none of it may be usual
+    if (is_far)
       flags.push_back({"W_VOLUME", static_cast<int>(c),
                        named_class(names, c) + " has " + fixed_text(seen.volume_ml, 1) +
                            " ml; usual in the training cases: " + fixed_text(std::exp(range.log_ml.median), 1) +

@@ -84,6 +84,20 @@ TEST(QualityRules, AVolumeFarFromTheUsualOne) {
               HasSubstr("cord (1) has 419.0 ml; usual in the training cases: 1"));
 }
 
+TEST(QualityRules, LittleOfAClassThatSomeTrainingCasesLackIsAsUsualAsNone) {
+  std::vector<QualityFacts> cases = training_facts(20);
+  cases[7].labels.classes[1] = {.parts = 0};
+  const QualityRanges ranges = fit_ranges(cases, {0, 0.3, 30});
+  const auto at_the_head = [](QualityFacts& f) { f.labels.classes[1].border_mm2[5] = 100; };
+  const auto little = [](QualityFacts& f) { f.labels.classes[1].volume_ml /= 100; };
+  const auto much = [](QualityFacts& f) { f.labels.classes[1].volume_ml *= 100; };
+  EXPECT_THAT(codes_after(at_the_head), ElementsAre("W_VIEW"));
+  EXPECT_THAT(codes_after(at_the_head, ranges), IsEmpty()) << "the view of the training case that lacks it ends before";
+  EXPECT_THAT(codes_after(little), ElementsAre("W_VOLUME"));
+  EXPECT_THAT(codes_after(little, ranges), IsEmpty());
+  EXPECT_THAT(codes_after(much, ranges), ElementsAre("W_VOLUME"));
+}
+
 TEST(QualityRules, MorePartsThanTrainingCasesHave) {
   const auto parts = [](std::optional<std::int64_t> count) {
     return codes_after([=](QualityFacts& f) { f.labels.classes[2].parts = count; });
