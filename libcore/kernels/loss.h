@@ -9,11 +9,9 @@
 // adaptive_dice32  1 - sum(w_c dice_c) / (C exp(-1)), dice_c = 2 (I_c + e) / (P_c + Y_c + e), e = 1e-7,
 //                  w_c = exp(-dice_c) (background included; w_c is differentiated too)
 // dice_ce          CE / count + 1 - mean over c >= 1 of (2 I_c + 1) / (P_c + Y_c + 1)
-// log_dice_ce      CE / count - sum over c >= 1 with Y_c > 0 of log((2 I_c + e) / (P_c + Y_c + e)) / (C - 1): of a
-// class
-//                  that is hardly found yet the gradient of Dice is small, since p is, and that of its logarithm is
-//                  not; a class without a voxel is left to CE, where in dice_ce each of its first voxels costs as much
-//                  as the whole of another class
+// log_dice_ce      CE / count - sum over c >= 1 with Y_c > 0 of log((2 I_c + e) / (P_c + Y_c + e)) / (C - 1).
+//                  Of a class that is hardly found yet the gradient of Dice is as small as p, that of its logarithm is
+//                  not. A class without a voxel is left to CE; dice_ce makes its first false voxels as dear as a class.
 //
 // The others are computed for each sample alone (is_per_sample: every sample is a group), with sums over all classes
 // unless c is named:

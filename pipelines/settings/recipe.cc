@@ -50,7 +50,7 @@ std::optional<Chosen> activation(const RecipeFacts&) {
   return word("leaky_relu", "no channel of a narrow network stays at zero for good");
 }
 
-/// Of OpenKBP's organs the two that few cases have stay at Dice 0 with dice_ce, and reach 0.38 and 0.40 in 500 steps
+/// Of OpenKBP's organs the two that few cases have stay at Dice 0 with dice_ce, and reach 0.37 to 0.40 in 500 steps
 /// with this one (data/README.md).
 std::optional<Chosen> volume_loss(const RecipeFacts&) {
   return word("log_dice_ce", "a small or rare class that is hardly found yet is still learned from");
