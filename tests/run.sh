@@ -10,6 +10,7 @@
 #   bash tests/run.sh --fuzz SECONDS  every reader of outside bytes under libFuzzer for so long, and what that covers
 #   bash tests/run.sh --hospital      what is read from DICOM, held against pydicom, dcm2niix and plastimatch; nnU-Net's numbers against SciPy
 #   bash tests/run.sh --package       the Debian package: made, looked at by lintian, installed in a root of its own, used, purged
+#   bash tests/run.sh --debian RELEASE   the fast tests and the package in a bare root of that Debian, like trixie, by debootstrap
 #   VOXSHARD_MPI=OFF bash tests/run.sh   without MPI, which is then not installed
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,17 +27,25 @@ while [ $# -gt 0 ]; do
       case "${2:-}" in '' | *[!0-9]*) echo "--fuzz takes a number of seconds per reader; try --help" >&2; exit 2 ;; esac
       seconds=$2
       shift ;;
-    -h | --help) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    --debian)
+      what=debian modes=$((modes + 1))
+      case "${2:-}" in '' | *[!a-z]*) echo "--debian takes the name of a release, like trixie; try --help" >&2; exit 2 ;; esac
+      release=$2
+      shift ;;
+    -h | --help) sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "unknown option $1; try --help" >&2; exit 2 ;;
   esac
   shift
 done
 if [ "$modes" -gt 1 ]; then
-  echo "one of --slow, --asan, --tsan, --fuzz, --hospital and --package at a time; try --help" >&2
+  echo "one of --slow, --asan, --tsan, --fuzz, --hospital, --package and --debian at a time; try --help" >&2
   exit 2
 fi
 if [ "$what" = fuzz ]; then
   exec bash tests/fuzz/fuzz.sh "$seconds"
+fi
+if [ "$what" = debian ]; then
+  exec bash tests/package/debian.sh "$release"
 fi
 
 bash apps/install_packages.sh

@@ -4,12 +4,13 @@
 #
 # The root is the first of these that can be made, and a line says which:
 #   debootstrap  a bare Debian of this machine's release, in which apt fetches what the package depends on
-#                (VOXSHARD_DEBIAN_MIRROR: from where)
+#                (VOXSHARD_DEBIAN_MIRROR: from where); the only one that shows that two commands on a bare Debian do
 #   copied       the packages that this one depends on, copied from this machine, and no others: dpkg refuses the package if one
 #                is missing, and the program runs in it by chroot
 #   folder       without the right to chroot: the package alone; its program runs with the libraries of this machine
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source tests/package/root.sh
 helpers=(dpkg-dev file fakeroot lintian mandoc man-db debootstrap)
 if ! bash apps/install_packages.sh "${helpers[@]}"; then
   for helper in "${helpers[@]}"; do bash apps/install_packages.sh "$helper" || echo "skipped: $helper cannot be installed"; done
@@ -34,15 +35,6 @@ if has lintian; then expect "lintian finds no error" lintian --fail-on error "$d
 scratch=$(mktemp -d)
 root=$scratch/root
 trap 'rm -rf --one-file-system "$scratch"' EXIT
-
-make_debootstrap_root() {
-  local mirror=${VOXSHARD_DEBIAN_MIRROR:-http://deb.debian.org/debian} release
-  [ "$(id -u)" -eq 0 ] && has debootstrap || return 1
-  release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-  debootstrap --variant=minbase "$release" "$root" "$mirror" >"$scratch/log" 2>&1 ||
-    { echo "skipped: debootstrap of $release from $mirror: $(tail -n 1 "$scratch/log")"; rm -rf "$root"; return 1; }
-  cp /etc/resolv.conf "$root/etc/"
-}
 
 # An empty root with the tables of dpkg and the links of a merged /usr.
 make_bare_root() {
@@ -74,26 +66,25 @@ make_copied_root() {
 }
 
 kind=folder
-if make_debootstrap_root; then
+release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+if make_debian_root "$root" "$release"; then
   kind=debootstrap
 elif make_copied_root; then
   kind=copied
 else
   make_bare_root
 fi
-echo "root: $kind"
+echo "root: $kind of $release"
+[ "$kind" = debootstrap ] || echo "skipped: a bare Debian, in which apt installs the package"
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(fakeroot)
 
-# Runs a command in the root, with /proc and /dev where they can be mounted.
+# Runs a command in the root.
 in_root() {
   if [ "$kind" = folder ]; then
     (cd "$root" && "$root/usr/bin/$1" "${@:2}")
-  elif unshare --mount true 2>/dev/null; then
-    HOME=/root unshare --mount bash -c 'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" "$@"' \
-      "$root" "$@"
   else
-    HOME=/root chroot "$root" "$@"
+    in_debian_root "$root" "$@"
   fi
 }
 install_it() {
