@@ -57,7 +57,7 @@ LargestComponents::Run LargestComponents::new_run(std::int64_t begin, std::int64
   if ((most_bytes_ > 0 && ++runs_ * kRunBytes > most_bytes_) || forests_[label].parent.size() >= UINT32_MAX - 1)
     throw Error(ErrorKind::kInput, "E_BUDGET",
                 "[largest] the classes lie in so many parts that joining them takes more than the " +
-                    bytes_text(most_bytes_) + " that are left; leave {largest} out, or raise {host-memory}");
+                    bytes_text(most_bytes_) + " that are left; choose {largest} none, or raise {host-memory}");
   Forest& forest = forests_[label];
   const auto id = static_cast<std::uint32_t>(forest.parent.size());
   forest.parent.push_back(id), forest.voxels.push_back(end - begin);

@@ -10,15 +10,19 @@
 
 namespace voxshard {
 
-LargestParts::LargestParts(const std::string& largest, const std::vector<std::string>& classes)
-    : classes_(classes), chosen_(classes.size(), largest == "all") {
+LargestParts::LargestParts(const std::string& largest, const std::vector<std::string>& classes,
+                           const std::optional<QualityRanges>& usual)
+    : classes_(classes), chosen_(classes.size(), largest == "all"), auto_(largest == kLargestAuto) {
   if (!chosen_.empty()) chosen_[0] = 0;
-  if (largest != "all" && largest != "none")
+  if (auto_ && usual)
+    for (std::size_t c = 1; c < std::min(chosen_.size(), usual->classes.size()); ++c)
+      chosen_[c] = usual->classes[c].enough() && usual->classes[c].parts == 1;
+  if (largest != "all" && largest != "none" && !auto_)
     for (const std::string& name : split_words(largest, ',')) {
       const auto found = std::find(classes_.begin(), classes_.end(), name);
       if (found == classes_.end() || found == classes_.begin())
         throw Error(ErrorKind::kUsage, "[predict] {largest} names \"" + shown_name(name) +
-                                           "\", which is no class of the run; expected none, all, or of " +
+                                           "\", which is no class of the run; expected auto, none, all, or of " +
                                            joined(std::vector(classes_.begin() + 1, classes_.end()), ","));
       chosen_[static_cast<std::size_t>(found - classes_.begin())] = 1;
     }
@@ -42,6 +46,15 @@ class LargestStep : public SlabStep {
 };
 
 }  // namespace
+
+std::string LargestParts::choice_text() const {
+  if (!auto_ || !any_) return "";
+  std::vector<std::string> names;
+  for (std::size_t c = 1; c < chosen_.size(); ++c)
+    if (chosen_[c]) names.push_back(shown_name(classes_[c]));
+  return "the largest part alone is kept of " + joined(names, ", ") +
+         ": no training case has a second one ({largest} none keeps all)";
+}
 
 std::string LargestParts::keep(const LabelSlabs& labels, std::int64_t left_bytes) const {
   if (!any_) return "";

@@ -60,7 +60,8 @@ class VolumePrediction : public Prediction {
         flags_(predictor_.first().quality, plan_.class_names,
                {.folder = o_.output, .keeps = folder.made_with(made_with_), .refers = reading_.refer}, batch.progress) {
     for (const SidedPair& pair : sides_.pairs) batch.progress.log(sided_text(pair, plan_.class_names));
-    largest_ = LargestParts(reading_.largest, plan_.class_names);
+    largest_ = LargestParts(reading_.largest, plan_.class_names, predictor_.first().quality);
+    if (const std::string chosen = largest_.choice_text(); !chosen.empty()) batch.progress.log(chosen);
     if (inputs.arriving)
       arriving_.emplace(*inputs.arriving, inputs.search, o_.formats, b_.progress);
     else  // a dry run of {watch} too

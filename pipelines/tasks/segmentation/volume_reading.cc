@@ -54,10 +54,12 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
                       "numbered; case_paths.jsonl leads back to the images",
                       "", &o.id_salt});
   settings.push_back(keep_names_setting(o.keep_names));
-  settings.push_back({"largest",
-                      "Classes of which the largest connected part alone is kept, as for an organ that there is once: "
-                      "none, all, or names of classes, with commas",
-                      "", &o.largest});
+  settings.push_back(
+      {"largest",
+       "Classes of which the largest connected part alone is kept, as for an organ that there is once: "
+       "auto (those that lie in one part in all of at least 8 training cases that have them), none, all, "
+       "or names of classes, with commas",
+       "", &o.largest});
   settings.push_back(
       {"probabilities",
        "Write the class probabilities of each volume too, CASE.npz for NumPy: f16 (C, Z, Y, X) on the grid "

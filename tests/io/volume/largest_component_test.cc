@@ -135,7 +135,7 @@ TEST(LargestComponent, PartsOfALeastSizeAreCounted) {
 TEST(LargestComponent, TooManyPartsAreRefusedAndNothingChanges) {
   Tensor labels = random_labels({8, 8, 64}, 7, 0.5);
   const Tensor before = labels;
-  expect_error(ErrorKind::kInput, "leave {largest} out", [&] { keep_largest_components(labels, {0, 1, 1, 1}, 100); });
+  expect_error(ErrorKind::kInput, "choose {largest} none", [&] { keep_largest_components(labels, {0, 1, 1, 1}, 100); });
   EXPECT_TRUE(compare(labels.view(), before.view()).bit_equal);
 }
 

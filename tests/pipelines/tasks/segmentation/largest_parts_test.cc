@@ -24,9 +24,29 @@ TEST(LargestParts, NamesChooseClasses) {
   EXPECT_EQ(kept("liver"), (std::vector{1, 1, 0, 0, 0, 2, 0, 2, 2, 0}));
   EXPECT_EQ(kept("spleen,liver"), kept("all"));
   EXPECT_EQ(kept("all"), (std::vector{1, 1, 0, 0, 0, 0, 0, 2, 2, 0}));
+  EXPECT_EQ(kept("auto"), kept("none")) << "nothing is known of training cases";
   for (const char* name : {"kidney", "background", "", "liver,,spleen"})
-    expect_error(ErrorKind::kUsage, "no class of the run; expected none, all, or of liver,spleen",
+    expect_error(ErrorKind::kUsage, "no class of the run; expected auto, none, all, or of liver,spleen",
                  [&] { LargestParts(name, classes); });
+}
+
+TEST(LargestParts, AutoTakesTheClassesThatLieInOnePartInAllTrainingCases) {
+  const std::vector<std::string> classes = {"background", "liver", "lungs", "rare", "unknown"};
+  QualityRanges usual{.cases = 9, .classes = std::vector<ClassRange>(5)};
+  usual.classes[1] = {.cases = 8, .parts = 1};
+  usual.classes[2] = {.cases = 9, .parts = 2};
+  usual.classes[3] = {.cases = 7, .parts = 1};
+  usual.classes[4] = {.cases = 9, .parts = std::nullopt};
+  const LargestParts parts(kLargestAuto, classes, usual);
+  EXPECT_EQ(parts.choice_text(),
+            "the largest part alone is kept of liver: no training case has a second one ({largest} none keeps all)");
+  Tensor labels(DType::kI32, {1, 1, 16});
+  for (std::int32_t c = 1, x = 0; c < 5; ++c, x += 4)
+    labels.as<std::int32_t>()[x] = labels.as<std::int32_t>()[x + 2] = c;
+  EXPECT_EQ(parts.keep(LabelSlabs::of(labels), 0), "voxels outside of the largest part removed: 1 of liver");
+  EXPECT_EQ(LargestParts("all", classes, usual).choice_text(), "");
+  usual.classes[1].parts = 2;
+  EXPECT_EQ(LargestParts(kLargestAuto, classes, usual).choice_text(), "");
 }
 
 TEST(LargestParts, APredictionKeepsThemAndOneWithoutIsMadeAnew) {

@@ -1,11 +1,14 @@
 // Training writes what is usual into the run; predictions of broken images get flags, those of untouched ones none.
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "libcore/base/rng.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/run_preparation.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
+#include "tests/keep_largest.h"
 #include "tests/pipelines/tasks/segmentation/sides/sided_scene.h"
 
 namespace voxshard {
@@ -88,6 +91,20 @@ TEST(QualityRun, BrokenImagesGetFlagsAndUntouchedOnesNone) {
   EXPECT_EQ(again.kept, 5);
   EXPECT_EQ(again.found.at("quality"), report.found.at("quality")) << "of label maps that are kept";
   EXPECT_THAT(scene.progress.lines, Not(Contains(HasSubstr("W_HISTOGRAM"))));
+}
+
+TEST(QualityRun, OfAClassThatTrainingCasesHaveInOnePartTheLargestIsKept) {
+  QualityScene scene("quality_parts", 2);  // steps after which classes lie in many parts
+  PredictOptions o = scene.predicting();
+  o.task.of<VolumeReading>().largest = "none";
+  Volume expected = read_label(run_predict(o, scene.progress).cases.at(0).file);
+  const auto removed = keep_largest_components(expected.voxels, {0, 1, 1, 1});
+  ASSERT_GT(std::accumulate(removed.begin(), removed.end(), std::int64_t{0}), 0) << "nothing to remove: no test";
+  o = scene.predicting();
+  o.output = scene.path("auto");
+  const PredictReport report = run_predict(o, scene.progress);
+  EXPECT_TRUE(compare(read_label(report.cases.at(0).file).voxels.view(), expected.voxels.view()).bit_equal);
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("the largest part alone is kept of ")));
 }
 
 TEST(QualityRun, ARunOfBeforeGivesNoFlagsAndGoesOn) {
