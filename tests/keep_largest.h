@@ -11,8 +11,8 @@
 namespace voxshard {
 
 inline std::vector<std::int64_t> keep_largest_components(Tensor& labels, const std::vector<char>& of_class,
-                                                         std::int64_t most_bytes = 0) {
-  LargestComponents largest(of_class, most_bytes);
+                                                         std::int64_t most_bytes = 0, double kept_above = 1) {
+  LargestComponents largest(of_class, most_bytes, kept_above);
   largest.see(labels.view());
   largest.seen();
   largest.rewrite(labels.view());

@@ -44,9 +44,10 @@ void LargestComponents::Forest::join(std::uint32_t a, std::uint32_t b) {
   parent[std::max(a, b)] = std::min(a, b);
 }
 
-LargestComponents::LargestComponents(std::vector<char> of_class, std::int64_t most_bytes)
+LargestComponents::LargestComponents(std::vector<char> of_class, std::int64_t most_bytes, double kept_above)
     : of_class_(std::move(of_class)),
       most_bytes_(most_bytes),
+      kept_above_(kept_above),
       forests_(of_class_.size()),
       largest_(of_class_.size(), UINT32_MAX),
       next_(of_class_.size(), 0),
@@ -111,11 +112,17 @@ std::int64_t LargestComponents::parts(std::size_t label, std::int64_t least_voxe
   return parts;
 }
 
+bool LargestComponents::is_kept(std::size_t label, std::uint32_t root) const {
+  const std::deque<std::int64_t>& voxels = forests_[label].voxels;
+  return root == largest_[label] ||
+         static_cast<double>(voxels[root]) > kept_above_ * static_cast<double>(voxels[largest_[label]]);
+}
+
 void LargestComponents::rewrite(const TensorView& planes) {
   // A run that is removed changes no later run: background belongs to no class.
   for_each_row(planes, [&](std::int32_t* row, std::size_t) {
     for_each_run(row, planes.extent()[2], of_class_, [&](std::int64_t begin, std::int64_t end, std::size_t label) {
-      if (forests_[label].root(next_[label]++) == largest_[label]) return;
+      if (is_kept(label, forests_[label].root(next_[label]++))) return;
       std::fill(row + begin, row + end, 0);
       removed_[label] += end - begin;
     });

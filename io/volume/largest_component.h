@@ -22,7 +22,8 @@ class LargestComponents {
  public:
   ///   of_class    1 for a class that this is done to; classes behind its end are left alone
   ///   most_bytes  memory that the runs may take; 0: no limit
-  explicit LargestComponents(std::vector<char> of_class, std::int64_t most_bytes = 0);
+  ///   kept_above  parts with more than this share of the voxels of the largest are kept too
+  explicit LargestComponents(std::vector<char> of_class, std::int64_t most_bytes = 0, double kept_above = 1);
 
   /// Joins the parts of some planes with those before.
   ///   planes  (D, H, W) i32, 0 or more; W is dense, and H and W are those of all planes
@@ -32,7 +33,7 @@ class LargestComponents {
   void seen();
   /// Returns the number of parts of a class that have at least so many voxels. Requires seen().
   std::int64_t parts(std::size_t label, std::int64_t least_voxels);
-  /// Sets the voxels of all other parts to 0. Planes come in the order in which they were seen.
+  /// Sets the voxels of all parts that are not kept to 0. Planes come in the order in which they were seen.
   void rewrite(const TensorView& planes);
   /// Returns the voxels that became background, by class.
   const std::vector<std::int64_t>& removed() const { return removed_; }
@@ -52,10 +53,12 @@ class LargestComponents {
     void join(std::uint32_t a, std::uint32_t b);
   };
   Run new_run(std::int64_t begin, std::int64_t end, std::size_t label);
+  bool is_kept(std::size_t label, std::uint32_t root) const;
   void join_rows(const std::vector<Run>& row, const std::vector<Run>& before);
 
   std::vector<char> of_class_;
   std::int64_t most_bytes_;
+  double kept_above_;
   std::int64_t runs_ = 0;
   std::vector<Forest> forests_;  // by class, as the others
   std::vector<std::uint32_t> largest_, next_;

@@ -34,7 +34,8 @@ namespace {
 /// The step of a label map: LargestComponents, slab by slab.
 class LargestStep : public SlabStep {
  public:
-  LargestStep(const std::vector<char>& of_class, std::int64_t left_bytes) : components_(of_class, left_bytes) {}
+  LargestStep(const std::vector<char>& of_class, std::int64_t left_bytes, double kept_above)
+      : components_(of_class, left_bytes, kept_above) {}
 
   void see(const TensorView& slab) override { components_.see(slab); }
   void seen() override { components_.seen(); }
@@ -52,20 +53,21 @@ std::string LargestParts::choice_text() const {
   std::vector<std::string> names;
   for (std::size_t c = 1; c < chosen_.size(); ++c)
     if (chosen_[c]) names.push_back(shown_name(classes_[c]));
-  return "the largest part alone is kept of " + joined(names, ", ") +
-         ": no training case has a second one ({largest} none keeps all)";
+  return "islands of " + joined(names, ", ") +
+         ", of up to half the size of the largest part, are removed: no training case has a second part "
+         "({largest} none keeps them)";
 }
 
 std::string LargestParts::keep(const LabelSlabs& labels, std::int64_t left_bytes) const {
   if (!any_) return "";
-  LargestStep step(chosen_, left_bytes);
+  LargestStep step(chosen_, left_bytes, auto_ ? kIslandShare : 1);
   rewrite_slabs(labels, {&step});
   const std::vector<std::int64_t>& removed = step.removed();
   std::string text;
   for (std::size_t c = 0; c < removed.size(); ++c)
     if (removed[c] > 0)
-      text += (text.empty() ? "voxels outside of the largest part removed: " : ", ") + std::to_string(removed[c]) +
-              " of " + shown_name(classes_[c]);
+      text += (text.empty() ? "voxels of smaller parts removed: " : ", ") + std::to_string(removed[c]) + " of " +
+              shown_name(classes_[c]);
   return text;
 }
 

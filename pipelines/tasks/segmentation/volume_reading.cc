@@ -57,8 +57,8 @@ std::vector<Setting> prediction_settings(VolumeReading& o) {
   settings.push_back(
       {"largest",
        "Classes of which the largest connected part alone is kept, as for an organ that there is once: "
-       "auto (those that lie in one part in all of at least 8 training cases that have them), none, all, "
-       "or names of classes, with commas",
+       "none, all, or names of classes, with commas; auto: of those that lie in one part in all of at least 8 "
+       "training cases, parts of up to half the size of the largest are removed",
        "", &o.largest});
   settings.push_back(
       {"probabilities",

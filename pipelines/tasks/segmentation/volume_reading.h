@@ -17,7 +17,7 @@ struct VolumeReading {
   bool best_series = true;             // of several reconstructions of a scan only the best (io/dicom/same_scan.h)
   std::filesystem::path id_salt;       // file of a secret that ids of cases are made with; empty: there is none
   bool keep_names = false;             // DICOM series are named after their folders
-  std::string largest = "auto";        // classes of which the largest connected part alone is kept (LargestParts)
+  std::string largest = "auto";        // classes of which small parts are removed (LargestParts)
   bool probabilities = false;          // class probabilities are written beside each label map
   bool read_ahead = true;              // an image is read while the network works on the one before, where both fit
   bool write_behind = true;            // outputs are written while the network works on the next one, where both fit

@@ -93,6 +93,23 @@ TEST(LargestComponent, PartsThatTouchByACornerAreOne) {
   EXPECT_EQ(v[4], 0);
 }
 
+TEST(LargestComponent, PartsAboveAShareOfTheLargestStayToo) {
+  Tensor labels(DType::kI32, {1, 1, 16});  // parts of 4, 2, 3 and 1 voxels
+  const int values[] = {1, 1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0};
+  const auto kept = [&](double above) {
+    std::copy_n(values, 16, labels.as<std::int32_t>());
+    LargestComponents largest({0, 1}, 0, above);
+    largest.see(labels.view());
+    largest.seen();
+    largest.rewrite(labels.view());
+    return std::vector<int>(labels.as<std::int32_t>(), labels.as<std::int32_t>() + 16);
+  };
+  EXPECT_EQ(kept(1), (std::vector{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(kept(0.5), (std::vector{1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0})) << "half is not above half";
+  EXPECT_EQ(kept(0.25), (std::vector{1, 1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(kept(0), std::vector<int>(std::begin(values), std::end(values)));
+}
+
 /// Feeds a map slab by slab, seen and rewritten in slabs of different thickness.
 TEST(LargestComponent, SlabsOfAnyThicknessGiveTheBitsOfTheWhole) {
   for (unsigned seed = 100; seed < 130; ++seed) {

@@ -39,11 +39,14 @@ TEST(LargestParts, AutoTakesTheClassesThatLieInOnePartInAllTrainingCases) {
   usual.classes[4] = {.cases = 9, .parts = std::nullopt};
   const LargestParts parts(kLargestAuto, classes, usual);
   EXPECT_EQ(parts.choice_text(),
-            "the largest part alone is kept of liver: no training case has a second one ({largest} none keeps all)");
-  Tensor labels(DType::kI32, {1, 1, 16});
-  for (std::int32_t c = 1, x = 0; c < 5; ++c, x += 4)
-    labels.as<std::int32_t>()[x] = labels.as<std::int32_t>()[x + 2] = c;
-  EXPECT_EQ(parts.keep(LabelSlabs::of(labels), 0), "voxels outside of the largest part removed: 1 of liver");
+            "islands of liver, of up to half the size of the largest part, are removed: no training case has a second "
+            "part ({largest} none keeps them)");
+  Tensor labels(DType::kI32, {1, 1, 24});
+  for (std::int32_t c = 1, x = 0; c < 5; ++c, x += 6)  // parts of three voxels and of one
+    for (const int at : {0, 1, 2, 4}) labels.as<std::int32_t>()[x + at] = c;
+  EXPECT_EQ(parts.keep(LabelSlabs::of(labels), 0), "voxels of smaller parts removed: 1 of liver");
+  labels.as<std::int32_t>()[4] = labels.as<std::int32_t>()[5] = 1;
+  EXPECT_EQ(parts.keep(LabelSlabs::of(labels), 0), "") << "two of three voxels are no island";
   EXPECT_EQ(LargestParts("all", classes, usual).choice_text(), "");
   usual.classes[1].parts = 2;
   EXPECT_EQ(LargestParts(kLargestAuto, classes, usual).choice_text(), "");

@@ -7,6 +7,7 @@
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/run_preparation.h"
+#include "pipelines/tasks/segmentation/largest_parts.h"
 #include "pipelines/tasks/segmentation/volume_reading.h"
 #include "tests/keep_largest.h"
 #include "tests/pipelines/tasks/segmentation/sides/sided_scene.h"
@@ -93,18 +94,18 @@ TEST(QualityRun, BrokenImagesGetFlagsAndUntouchedOnesNone) {
   EXPECT_THAT(scene.progress.lines, Not(Contains(HasSubstr("W_HISTOGRAM"))));
 }
 
-TEST(QualityRun, OfAClassThatTrainingCasesHaveInOnePartTheLargestIsKept) {
+TEST(QualityRun, OfAClassThatTrainingCasesHaveInOnePartIslandsAreRemoved) {
   QualityScene scene("quality_parts", 2);  // steps after which classes lie in many parts
   PredictOptions o = scene.predicting();
   o.task.of<VolumeReading>().largest = "none";
   Volume expected = read_label(run_predict(o, scene.progress).cases.at(0).file);
-  const auto removed = keep_largest_components(expected.voxels, {0, 1, 1, 1});
+  const auto removed = keep_largest_components(expected.voxels, {0, 1, 1, 1}, 0, kIslandShare);
   ASSERT_GT(std::accumulate(removed.begin(), removed.end(), std::int64_t{0}), 0) << "nothing to remove: no test";
   o = scene.predicting();
   o.output = scene.path("auto");
   const PredictReport report = run_predict(o, scene.progress);
   EXPECT_TRUE(compare(read_label(report.cases.at(0).file).voxels.view(), expected.voxels.view()).bit_equal);
-  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("the largest part alone is kept of ")));
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("islands of ")));
 }
 
 TEST(QualityRun, ARunOfBeforeGivesNoFlagsAndGoesOn) {
