@@ -70,20 +70,24 @@ class RuleTable {
 
   std::string aetitle(const std::string& key) const {
     const std::string title = text(key);
-    const bool valid = title.size() <= 16 && title.find_first_not_of(' ') != std::string::npos &&
+    const bool valid = title.size() <= 16 && title.front() != ' ' && title.back() != ' ' &&
                        std::ranges::all_of(title, [](char c) { return c >= ' ' && c <= '~' && c != '\\'; });
     if (!valid)
-      throw wrong(key, "is no AE title", "expected 1 to 16 printable ASCII characters, no backslash, not blanks alone");
+      throw wrong(key, "is no AE title",
+                  "expected 1 to 16 printable ASCII characters, no backslash, no blank at either end");
     return title;
   }
 
   std::string host(const std::string& key) const {
     const std::string name = text(key);
-    const bool valid = !name.starts_with("-") && std::ranges::all_of(name, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
-             c == ':';
-    });
-    if (!valid) throw wrong(key, "is no name or address of a host", "expected letters, digits, '.', '-' and ':'");
+    const auto begins = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ':';
+    };
+    const bool valid =
+        begins(name.front()) && std::ranges::all_of(name, [&](char c) { return begins(c) || c == '.' || c == '-'; });
+    if (!valid)
+      throw wrong(key, "is no name or address of a host",
+                  "expected letters, digits, ':', '.' and '-'; the last two not first");
     return name;
   }
 
@@ -101,11 +105,11 @@ class RuleTable {
   double number_of(const std::string& key, const nlohmann::json& value, double least, double most,
                    bool is_whole) const {
     const double number = value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
-    if (!(number >= least && number <= most) || (is_whole && number != std::floor(number)))
+    if (!(number >= least && number <= most) || (is_whole && !value.is_number_integer()))
       throw wrong(key,
                   std::string("holds no ") + (is_whole ? "whole " : "") + "number of " + number_text(least) + " to " +
                       number_text(most),
-                  "mend it");
+                  is_whole ? "write digits alone" : "mend it");
     return number;
   }
 

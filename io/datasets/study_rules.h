@@ -56,7 +56,8 @@ inline constexpr std::size_t kMostRuleWords = 256, kMostRuleWordBytes = 64;
 
 /// Errors: kConfig with file, table and key: an unknown table or key, a list that is empty or too long, a range whose
 /// ends are no numbers or the wrong way round, an AE title that is no 1 to 16 printable ASCII characters without a
-/// backslash, a port outside of 1 to 65535, a host that is no name or address; an incomplete [send].
+/// backslash or with a blank at an end, a port that is no integer of 1 to 65535, a host that is no name or address; an
+/// incomplete [send]. data/examples/pacs/loop.py refuses the same values of [receive] and [send].
 StudyRules read_study_rules(const std::filesystem::path& path);
 
 /// Returns the key of the first rule that a series breaks, in the order of SeriesRules; empty for one that is

@@ -26,6 +26,8 @@ MOST_WAIT_S = 600
 CLEANING_S = 3600  # between two looks at what was sent long ago
 DAY_S = 86400
 STUDY_PAUSE_S = 20  # after which storescp looks again whether the folder of a study is there
+MOST_DAYS = 36500
+KEYS = {"receive": ("aetitle", "port", "keep_days"), "send": ("aetitle", "host", "port")}  # predict reads [studies]
 STORED = re.compile(r"^DIMSE Status\s*: 0x(?:0000|b[0-9a-f]{3})\b", re.MULTILINE)  # success, and warnings: stored
 
 
@@ -38,27 +40,34 @@ def is_text(value, pattern):
 
 
 def read_rules(path, tables):
-    """Returns these tables of the file. Errors: SystemExit with 2 for a value that cannot be."""
+    """Returns these tables of the file. Errors: SystemExit with 2 for a value that cannot be, and for a table or key that is unknown:
+    `voxshard predict --rules` refuses the same."""
     try:
         with open(path, "rb") as file:
             rules = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # no TOML, no UTF-8
         refuse(f"the rules cannot be read: {error}")
+    for table in rules:
+        if table not in ("studies", *KEYS):
+            refuse(f"the rules have the unknown table or key {table!a}; expected studies, {', '.join(KEYS)}")
     for table in tables:
         values = rules.get(table, {} if table == "receive" else None)
         if not isinstance(values, dict):
             refuse(f"the rules lack [{table}]")
+        for key in values:
+            if key not in KEYS[table]:
+                refuse(f"[{table}] {ascii(key)[1:-1]} is an unknown key; expected {', '.join(KEYS[table])}")
         if table == "receive":
             rules[table] = values = {"aetitle": "VOXSHARD", "port": 11112, "keep_days": 0} | values
         if not is_text(values.get("aetitle"), r"[!-\[\]-~](?:[ -\[\]-~]{0,14}[!-\[\]-~])?"):
-            refuse(f"[{table}] aetitle is no title: 1 to 16 printable characters without a backslash")
+            refuse(f"[{table}] aetitle is no title: 1 to 16 printable ASCII characters, no backslash, no blank at either end")
         if type(values.get("port")) is not int or not 0 < values["port"] < 65536:
             refuse(f"[{table}] port is no port")
-    if "send" in tables and not is_text(rules["send"].get("host"), r"[A-Za-z0-9:][A-Za-z0-9.:-]*"):
+    if "send" in tables and not is_text(rules["send"].get("host"), r"[A-Za-z0-9:][A-Za-z0-9.:-]{0,63}"):
         refuse("[send] host is no name or address")
     keep_days = rules["receive"]["keep_days"]
-    if type(keep_days) not in (int, float) or not keep_days >= 0:
-        refuse("[receive] keep_days is no number of days")
+    if type(keep_days) not in (int, float) or not 0 <= keep_days <= MOST_DAYS:
+        refuse(f"[receive] keep_days is no number of 0 to {MOST_DAYS} days")
     return rules
 
 

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include <map>
+#include "tests/io/loop_rules.h"
 
 namespace voxshard {
 namespace {
@@ -18,12 +18,8 @@ class PacsCli : public ::testing::Test {
   void SetUp() override {
     if (std::system("python3 -c 'import tomllib' 2>/dev/null") != 0) GTEST_SKIP() << "no python3 of 3.11 or later";
     fs::create_directories(scene_ / "bin");
-    rules("7");
+    scene_.write("rules.toml", loop_rules({"receive", "keep_days", "7"}));
     put("case_0001-00aa"), put("case_0002-00bb");
-  }
-  void rules(const std::string& keep_days, const std::string& port = "4242") const {
-    scene_.write("rules.toml", "[receive]\naetitle = \"VOXSHARD\"\nport = 11112\nkeep_days = " + keep_days +
-                                   "\n[send]\naetitle = \"ORTHANC\"\nhost = \"127.0.0.1\"\nport = " + port + "\n");
   }
   /// Places an item of two objects in the outbox.
   void put(const std::string& item) const {
@@ -133,29 +129,29 @@ TEST_F(PacsCli, ObjectsThatWereSentAreRemovedAfterTheirDaysAndTheirReceiptsStay)
 
 TEST_F(PacsCli, RulesThatCannotBeAreRefused) {
   program("dcmsend", kStores);
-  for (const char* port : {"0", "65536", "\"4242\"", "true"}) {
-    rules("7", port);
-    const CommandResult r = once();
-    EXPECT_EQ(r.exit_code, 2) << port;
-    EXPECT_THAT(r.err, HasSubstr("[send] port")) << port;
-  }
-  rules("-1");
-  EXPECT_THAT(once().err, HasSubstr("keep_days"));
-  const std::string receive = "[receive]\naetitle = \"A\"\n", send = "[send]\nport = 4242\n";
-  const std::string title = "aetitle = \"P\"\n", host = "host = \"127.0.0.1\"\n";
-  for (const auto& [text, key] :
-       std::map<std::string, std::string>{{send + title, "[send] host"},
-                                          {send + title + "host = 5\n", "[send] host"},
-                                          {send + host, "[send] aetitle"},
-                                          {send + host + "aetitle = 5\n", "[send] aetitle"}}) {
-    scene_.write("rules.toml", receive + text);
+  const auto expect_refused = [&](const std::string& text, const std::string& piece) {
+    scene_.write("rules.toml", text);
     const CommandResult r = once();
     EXPECT_EQ(r.exit_code, 2) << text;
-    EXPECT_THAT(r.err, HasSubstr(key)) << text;
-  }
-  scene_.write("rules.toml", "[send");
-  EXPECT_THAT(once().err, HasSubstr("cannot be read"));
+    EXPECT_THAT(r.err, HasSubstr(piece)) << text;
+  };
+  for (const LoopRule& rule : refused_loop_rules())
+    expect_refused(loop_rules(rule), "[" + rule.table + "] " + rule.key + " ");
+  expect_refused("[send", "the rules cannot be read");
+  expect_refused("# \xff", "the rules cannot be read");
+  expect_refused("[receive]\n", "the rules lack [send]");
+  expect_refused("[recieve]\nport = 104\n", "the unknown table or key 'recieve'");
   EXPECT_EQ(lines("calls"), 0u);
+}
+
+TEST_F(PacsCli, RulesThatVoxshardTakesAreTaken) {
+  program("dcmsend", kStores);
+  for (const LoopRule& rule : allowed_loop_rules()) {
+    scene_.write("rules.toml", loop_rules(rule));
+    EXPECT_EQ(once().exit_code, 0) << rule.key << " = " << rule.value;
+  }
+  scene_.write("rules.toml", "[studies]\nmodality = [\"CT\"]\n" + loop_rules({"receive", "keep_days", "7"}));
+  EXPECT_EQ(once().exit_code, 0) << "[studies] is read by voxshard alone";
 }
 
 TEST_F(PacsCli, ReceivingBecomesStorescp) {
