@@ -8,6 +8,7 @@
 #include "io/datasets/hidden_paths.h"
 #include "io/files/channel_address.h"
 #include "io/files/output_folder.h"
+#include "libcore/base/text.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/studies/study_again.h"
@@ -52,6 +53,12 @@ StudyAgain study_again(StudyAgain (*ask)(const fs::path&, const fs::path&), cons
 /// Returns what is listed of an entry of which nothing can be read.
 CaseFailure failure_of_entry(const fs::path& entry, const FailureReason& bad) {
   return {entry.filename().string(), bad.code, without_paths_below(bad.text, entry.parent_path(), "the entry")};
+}
+
+/// "for ever", "7 days".
+std::string kept_for(double keep_days) {
+  if (keep_days <= 0) return "for ever";
+  return number_text(keep_days) + (keep_days == 1 ? " day" : " days");
 }
 
 /// Counts and logs a study that came again.
@@ -267,6 +274,7 @@ PredictionInputs::PredictionInputs(const PredictOptions& options, bool one_chann
                              .done = reading.done,
                              .quiet_s = reading.quiet_s,
                              .keep_days = rules && rules->receive ? rules->receive->keep_days : 0};
+  if (rules) progress.log("finished studies are kept " + kept_for(folders.keep_days));
   if (options.dry_run)
     found = images_waiting(folders, search, options.formats, progress, report);
   else

@@ -106,7 +106,8 @@ FoundImageFiles images_waiting(const InboxFolders& folders, const ImageSearch& s
 
 /// Where the images of a call come from: those that are there, or a folder in which they arrive.
 struct PredictionInputs {
-  /// Reads the rules, and finds the images that are there; what is left out stands in the report.
+  /// Reads the rules, and finds the images that are there; what is left out stands in the report. Logs how long
+  /// finished studies of an inbox are kept.
   ///   one_channel  the run reads one: other reconstructions of a scan may be left out
   /// Errors: those of read_study_rules() and find_images().
   PredictionInputs(const PredictOptions& options, bool one_channel, PredictReport& report, Progress& progress);

@@ -252,6 +252,34 @@ TEST_F(RunStudies, ADryRunThatLeavesEverythingOutEndsWithItsReportAsTheWatchDoes
   EXPECT_FALSE(fs::exists(path("out")));
 }
 
+TEST_F(RunStudies, HowLongFinishedStudiesAreKeptIsSaid) {
+  const std::pair<const char*, const char*> kept[] = {
+      {"", "for ever"}, {"keep_days = 0\n", "for ever"}, {"keep_days = 1\n", "1 day"}, {"keep_days = 7\n", "7 days"}};
+  for (const auto& [key, text] : kept) {
+    PredictOptions o = watch(std::string("[receive]\n") + key);
+    o.dry_run = true;
+    run_predict(o, progress_);
+    EXPECT_THAT(std::exchange(progress_.lines, {}), Contains("finished studies are kept " + std::string(text)));
+  }
+}
+
+TEST_F(RunStudies, FinishedStudiesAreDeletedAfterTheDaysOfTheRules) {
+  const std::string rules = "[receive]\nkeep_days = 1e-9\n";  // 86 microseconds
+  receive("st_1", ct());
+  progress_.at = {{"done 1", stop()}};
+  const PredictReport first = run_predict(watch(rules), progress_);
+  ASSERT_EQ(first.cases.size(), 1u);
+  ASSERT_TRUE(fs::exists(path("done/st_1"))) << "a watcher looks when it starts";
+  receive("st_2", ct("2"));
+  progress_.stop = false, progress_.at = {{"done 1", stop()}};
+  EXPECT_EQ(run_predict(watch(rules), progress_).cases.size(), 1u);
+  EXPECT_THAT(progress_.lines, Contains(HasSubstr("finished studies are kept ")));
+  EXPECT_THAT(progress_.lines, Contains("1 finished entry deleted: kept for as long as the rules say"));
+  EXPECT_FALSE(fs::exists(path("done/st_1")));
+  EXPECT_TRUE(fs::exists(path("done/st_2")));
+  EXPECT_TRUE(fs::exists(first.cases[0].file)) << "results stay";
+}
+
 TEST_F(RunStudies, RulesHoldForAFolderThatIsNotWatchedToo) {
   StudySeries mr = ct();
   mr.series += ".2", mr.modality = "MR";
