@@ -4,9 +4,10 @@
     python3 tests/hospital/pacs_loop.py build/release/bin/voxshard [--kills 20] [--studies 200] [--seed 7]
 
 Trains a small run on generated phantoms, starts Orthanc, storescp, the watcher and the sender as processes, and prints one line a
-proof. Without --studies: results found in Orthanc under their studies, fetched, equal to the label maps and laid over the fetched
-CT; empty UIDs held, then sent with --fill-uids; SIGKILL at --kills moments with the PACS away in between: nothing twice, nothing
-lost; a full disk. With --studies: so many through one watcher, whose memory stays flat and whose model is loaded once.
+proof. Without --studies: results found in Orthanc under their studies, fetched, read by pydicom, dciodvfy, dcmdump and dsrdump,
+equal to the label maps and laid over the fetched CT; empty UIDs held, then sent with --fill-uids; SIGKILL at --kills moments with
+the PACS away in between: nothing twice, nothing lost; a full disk. With --studies: so many through one watcher, whose memory stays
+flat and whose model is loaded once.
 Exit 0: all proofs hold, 1: some do not, 77: Orthanc, a tool of DCMTK, dciodvfy or a package of Python is missing.
 """
 import argparse
@@ -22,7 +23,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 try:
     import pacs_scene as scene
-    from pacs_processes import Loop
+    from pacs_processes import READERS, Loop
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
@@ -67,7 +68,7 @@ def results_under_the_right_study(loop):
         return
     for name, study in studies:
         about = loop.judge(study)
-        proof(f"{name}: fetched objects lie on the fetched CT as the label map does, dciodvfy exits 0",
+        proof(f"{name}: fetched objects lie on the fetched CT as the label map does, dciodvfy and DCMTK read them",
               about.startswith("equal"), about)
     moved = loop.wait(lambda: any((loop.folder / "done" / "failed").glob("*")), 120)
     before = len(loop.watcher_log())
@@ -197,7 +198,8 @@ def main():
     parser.add_argument("--studies", type=int, default=0)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     given = parser.parse_args()
-    missing = [tool for tool in ("Orthanc", "storescp", "dcmsend", "dciodvfy") if scene.program(tool) is None]
+    needed = {"Orthanc", "storescp", "dcmsend"}.union(*READERS.values())
+    missing = sorted(tool for tool in needed if scene.program(tool) is None)
     if missing:
         print(f"skipped: {', '.join(missing)} missing")
         sys.exit(77)

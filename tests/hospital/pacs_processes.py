@@ -13,6 +13,8 @@ import pydicom
 
 import pacs_scene as scene
 
+# The programs that must exit 0 on each object that was fetched.
+READERS = {"seg.dcm": ["dciodvfy", "dcmdump"], "sr.dcm": ["dciodvfy", "dcmdump", "dsrdump"]}
 LOOP = pathlib.Path(__file__).resolve().parents[2] / "data" / "examples" / "pacs" / "loop.py"
 
 
@@ -191,10 +193,11 @@ port = {self.orthanc.dicom_port}
         differ = int((labels != truth).sum())
         if differ or not (truth > 0).any():
             return f"{differ} of {int((truth > 0).sum())} voxels differ"
-        for name in ("seg.dcm", "sr.dcm"):
-            done = subprocess.run(["dciodvfy", str(folder / name)], capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                return f"dciodvfy exits {done.returncode} on {name}"
+        for name, programs in READERS.items():
+            for program in programs:
+                done = subprocess.run([program, str(folder / name)], capture_output=True, check=False)
+                if done.returncode != 0:
+                    return f"{program} exits {done.returncode} on {name}"
         return f"equal, {int((truth > 0).sum())} voxels"
 
     def case_of(self, uid):
