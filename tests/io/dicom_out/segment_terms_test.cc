@@ -21,6 +21,21 @@ TEST(SegmentTermsTest, FindsNamesInTheirUsualSpellings) {
   EXPECT_EQ(terms.of("SpinalCord").type.code, "2748008");
 }
 
+TEST(SegmentTermsTest, HasBonesEachVertebraAndTumours) {
+  const SegmentTerms& terms = SegmentTerms::builtin();
+  const std::pair<const char*, const char*> codes[] = {
+      {"spine", "421060004"},       {"vertebrae", "51282000"},    {"vertebra_C1", "14806007"},
+      {"vertebrae_L1", "66794005"}, {"VertebraeT12", "23215003"}, {"L5 vertebra", "49668003"},
+      {"sacrum", "54735007"},       {"hip_left", "29836001"},     {"sternum", "56873002"},
+      {"ribs", "113197003"},        {"femur_right", "71341001"},  {"Tumour", "108369006"},
+      {"tumor", "108369006"},       {"neoplasms", "108369006"}};
+  for (const auto& [name, code] : codes) EXPECT_EQ(terms.of(name).type.code, code) << name;
+  EXPECT_FALSE(terms.of("vertebrae_L1").side) << "its L is no left side";
+  EXPECT_EQ(terms.of("hip_left").side->meaning, "Left");
+  EXPECT_EQ(terms.of("tumour").category, terms.of("lesion").category);
+  EXPECT_NE(terms.of("tumour").category, terms.of("sternum").category);
+}
+
 TEST(SegmentTermsTest, WithoutARowTheTermIsGeneric) {
   const SegmentTerm term = SegmentTerms::builtin().of("flux capacitor");
   EXPECT_TRUE(term.generic);

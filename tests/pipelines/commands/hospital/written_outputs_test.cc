@@ -62,7 +62,7 @@ TEST(RunPredictOutputs, ObjectsOnADicomSeriesHoldItsLabelMap) {
   }
   EXPECT_EQ(measures["cases"][0]["unit"], "HU");
   EXPECT_TRUE(measures["cases"][0].at("flags").empty()) << "of two training cases nothing is usual";
-  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("W_TERM")));  // spine has no row
+  EXPECT_THAT(scene.progress.lines, Not(Contains(HasSubstr("W_TERM")))) << "all classes have a row";
   for (const std::string& line : scene.progress.lines) EXPECT_THAT(line, Not(HasSubstr("Planted")));
 
   const std::string seg = Scene::bytes_of(scene.path("out") / (id + ".seg.dcm"));
@@ -221,6 +221,29 @@ TEST(RunPredictOutputs, ADryRunForetellsWhatCannotBeWritten) {
   EXPECT_TRUE(kept.planned.at(0).kept);
   ASSERT_EQ(kept.planned[0].not_written.size(), 1u) << "of kept cases too";
   EXPECT_THAT(kept.planned[0].not_written[0].reason, HasSubstr("an earlier call kept the label map alone"));
+}
+
+TEST(RunPredictOutputs, AClassWithoutARowInTheTableOfTermsIsNamed) {
+  OutputsScene scene("outputs_terms");
+  nlohmann::json set = read_json(scene.data() / "dataset.json");
+  set["labels"].erase("spine");
+  set["labels"]["curved rod"] = 4;
+  std::ofstream(scene.data() / "dataset.json") << set;
+  prepare_dataset({.dataset = scene.data(), .work = scene.path("rods"), .spacing = "8,8,8"},
+                  {scene.progress, {.threads = 2}});
+  TrainOptions train = scene.options("rod_run");
+  train.work = scene.path("rods"), train.steps = 1;
+  run_train(train, scene.progress);
+  PredictOptions o = scene.predict(scene.image(), "out", "dicom-seg");
+  o.run = scene.path("rod_run"), o.dry_run = true;
+  scene.progress.lines.clear();
+  run_predict(o, scene.progress);
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("W_TERM curved rod has no row in the table of coded terms")));
+  std::ofstream(scene.path("mine.toml")) << "[[terms]]\nnames = [\"curved rod\"]\ncode = \"1\"\nmeaning = \"Rod\"\n";
+  o.task.of<VolumeReading>().terms = scene.path("mine.toml");
+  scene.progress.lines.clear();
+  run_predict(o, scene.progress);
+  EXPECT_THAT(scene.progress.lines, Not(Contains(HasSubstr("W_TERM"))));
 }
 
 TEST(RunPredictOutputs, WordsAndTermsAreReadBeforeAnythingIsWritten) {
