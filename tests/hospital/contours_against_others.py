@@ -12,18 +12,20 @@ some differ, 77: python3-pydicom, -nibabel or -numpy is missing.
 import glob
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import warnings
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 try:
     import nibabel
     import numpy
     import pydicom
     from pydicom.dataset import Dataset, FileMetaDataset
     from pydicom.sequence import Sequence
+
+    from plastimatch_masks import against_plastimatch, judged, plastimatch_masks
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
@@ -197,41 +199,17 @@ def ours(voxshard, path, folder, name, scratch):
     return numpy.asanyarray(image.dataobj).transpose(2, 1, 0) != 0, numpy.diag([-1, -1, 1, 1]) @ image.affine
 
 
-def plastimatch_masks(path, headers, scratch):
-    """Returns {name: (mask (x, y, z), affine)} of plastimatch, or the reason why there are none."""
-    if shutil.which("plastimatch") is None:
-        return "plastimatch is not installed"
-    prefix, folder = os.path.join(scratch, "masks"), os.path.join(scratch, "clean")
-    os.makedirs(folder)
-    for header in headers:  # it takes every file of a folder for a slice
-        shutil.copy(header.filename, folder)
-    command = ["plastimatch", "convert", "--input", path, "--referenced-ct", folder, "--output-prefix", prefix]
-    run = subprocess.run(command + ["--prefix-format", "nii"], capture_output=True, text=True)
-    masks = {}
-    for file in glob.glob(os.path.join(prefix, "*.nii")):
-        image = nibabel.load(file)
-        masks[os.path.basename(file)[:-4]] = (numpy.asanyarray(image.dataobj) != 0, image.affine)
-    return masks or f"plastimatch wrote nothing ({run.returncode})"
-
-
-def dice(a, b):
-    return 2 * (a & b).sum() / max(1, a.sum() + b.sum())
-
-
-def judged(name, mask, other, distance):
-    """Returns the numbers of a comparison, and whether it is within the rule."""
-    different = mask != other
-    farthest = float(distance[different].max()) if different.any() else 0.0
-    score = dice(mask, other)
-    good = farthest <= 0.5 and (other.sum() < 2000 or score >= 0.99)
-    return f"{name}: {int(different.sum())} voxels differ, at most {farthest:.2f} pixels from a contour, Dice {score:.4f}", good
-
-
 def compare(voxshard, path, folder, title, ask_plastimatch):
     headers, row, column, normal = slices_of(folder)
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        theirs = plastimatch_masks(path, headers, scratch) if ask_plastimatch else "plastimatch is not asked"
+        theirs = {}
+        if ask_plastimatch:
+            theirs = plastimatch_masks(path, [header.filename for header in headers], scratch)
+        if isinstance(theirs, str):
+            print(f"{title}: {theirs}")
+            failed += not theirs.startswith("skipped")
+            theirs = {}
         for name, contours in contours_of(path).items():
             mask, affine = ours(voxshard, path, folder, name, scratch)
             if isinstance(mask, str):
@@ -245,17 +223,11 @@ def compare(voxshard, path, folder, title, ask_plastimatch):
                 continue
             text, good = judged("rays", mask, inside, distance)
             holes = structures().get(name, ([], False))[1]
-            if isinstance(theirs, dict) and name in theirs and not holes:
-                other = nibabel.as_closest_canonical(nibabel.Nifti1Image(theirs[name][0].astype("u1"), theirs[name][1]))
-                image = nibabel.Nifti1Image(mask.transpose(2, 1, 0).astype("u1"), numpy.diag([-1, -1, 1, 1]) @ affine)
-                image = nibabel.as_closest_canonical(image)
-                near = nibabel.Nifti1Image(distance.transpose(2, 1, 0), numpy.diag([-1, -1, 1, 1]) @ affine)
-                near = nibabel.as_closest_canonical(near).get_fdata()
-                if other.shape != image.shape or numpy.abs(other.affine - image.affine).max() > 1e-3:
-                    # It makes up a grid where it does not find the image that a file names.
-                    more, fine = "plastimatch: a grid of its own", name not in structures()
-                else:
-                    more, fine = judged("plastimatch", image.get_fdata() != 0, other.get_fdata() != 0, near)
+            if name in theirs and not holes:
+                ras, across = numpy.diag([-1, -1, 1, 1]) @ affine, distance.transpose(2, 1, 0)
+                # It makes up a grid where it does not find the image that a file names.
+                own_grid = ("plastimatch: a grid of its own", name not in structures())
+                more, fine = against_plastimatch(mask.transpose(2, 1, 0), ras, across, theirs[name]) or own_grid
                 text, good = f"{text}; {more}", good and fine
             print(f"{title}, {name}: {int(mask.sum())} voxels; {text}{'' if good else '; DIFFERENT'}")
             failed += not good

@@ -5,8 +5,9 @@
 
 Trains a small run on generated phantoms, writes one of them as DICOM series in several orientations by pydicom, predicts each
 with --write, and compares: every frame of the segmentation, also of one in several files, with the label map in NIfTI at its place in
-the world; the contours, filled by an even-odd rule of this file's own; the numbers of the report with measures.json, its flags
-with quality.csv, and the segments that it refers to with the files. dciodvfy must exit 0 on all objects, dsrdump on the report.
+the world; the contours, filled by an even-odd rule of this file's own, and class by class by plastimatch; the numbers of the report
+with measures.json, its flags with quality.csv, and the segments that it refers to with the files. dciodvfy must exit 0 on all
+objects, dsrdump on the report.
 Exit 0: all equal, 1: some differ, 77: python3-pydicom, -nibabel or -numpy is missing.
 """
 import csv
@@ -17,12 +18,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 try:
     import nibabel
     import numpy
     import pydicom
     from pydicom.dataset import Dataset, FileMetaDataset
     from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian
+
+    from plastimatch_masks import against_plastimatch, edge_distance, plastimatch_masks
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
@@ -179,6 +183,29 @@ def judge_report(name, folder, case, classes):
     return same and right, len(told)
 
 
+def judge_filling(name, contours, label_map, classes):
+    """Holds each class of a label map against what plastimatch fills of its contours."""
+    truth = numpy.asarray(label_map.dataobj)
+    series = os.path.join(os.path.dirname(os.path.dirname(contours)), "ct")
+    with tempfile.TemporaryDirectory() as scratch:
+        theirs = plastimatch_masks(contours, [os.path.join(series, file) for file in os.listdir(series)], scratch)
+        if isinstance(theirs, str):
+            print(f"{name}: {theirs}")
+            return theirs.startswith("skipped")
+        same = True
+        for label, number in classes.items():
+            mask = truth == number
+            if number == 0 or not mask.any():
+                continue
+            text, good = "plastimatch: no structure", False
+            if label in theirs:
+                others_grid = ("plastimatch: another grid", False)
+                text, good = against_plastimatch(mask, label_map.affine, edge_distance(mask), theirs[label]) or others_grid
+            print(f"{name}, {label}: {int(mask.sum())} voxels; {text}{'' if good else '; DIFFERENT'}")
+            same = same and good
+    return same
+
+
 def judge(name, folder, case):
     with open(os.path.join(folder, "classes.json")) as file:
         names = json.load(file)["labels"]
@@ -213,16 +240,8 @@ def judge(name, folder, case):
         if done.returncode != 0:
             print("".join(line + "\n" for line in (done.stdout + done.stderr).splitlines() if "rror" in line), end="")
         same = same and done.returncode == 0
-    if shutil.which("plastimatch") and os.path.exists(contours):
-        done = subprocess.run(["plastimatch", "convert", "--input", os.path.join(folder, case + ".rtstruct.dcm"),
-                               "--referenced-ct", os.path.join(os.path.dirname(folder), "ct"), "--output-labelmap",
-                               os.path.join(folder, "plastimatch.nii.gz")], capture_output=True, text=True)
-        if done.returncode == 0:
-            mine = truth > 0
-            theirs = numpy.asarray(nibabel.load(os.path.join(folder, "plastimatch.nii.gz")).dataobj) > 0
-            if theirs.shape == mine.shape:
-                dice = 2 * (mine & theirs).sum() / max(1, mine.sum() + theirs.sum())
-                print(f"{name}: plastimatch fills {int(theirs.sum())} voxels, Dice {dice:.4f}")
+    if os.path.exists(contours):
+        same = judge_filling(name, contours, label_map, names) and same
     return same, flags
 
 
