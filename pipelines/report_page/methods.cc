@@ -116,7 +116,7 @@ class Writer {
     if (is("/model/norm", "batch")) text += ", batch normalisation" + cite_("batch");
     text += " was trained on " + counted(f("/training/cases"), "case");
     if (const std::string held = f("/report/validation_cases"); !held.empty() && held != "0")
-      text += " and validated on " + held + " others";
+      text += " and validated on " + counted(held, "other");
     return text + " with voxshard " + f("/version") + ". ";
   }
 

@@ -246,6 +246,12 @@ TEST(ReportPage, MethodsCiteWhatTheRunUsed) {
   EXPECT_THAT(methods.text, Not(HasSubstr("nnU-Net"))) << "the run does not say how images were normalised";
   ASSERT_EQ(methods.references.size(), 6u);
   EXPECT_THAT(methods.references[3], HasSubstr("Adam: A Method"));
+  for (const auto& [held, said] :
+       {std::pair(1, "and validated on 1 other with"), {3, "and validated on 3 others with"}}) {
+    written.record["report"]["validation_cases"] = held;
+    written.write();
+    EXPECT_THAT(methods_of(read_run_data(written.path())).text, HasSubstr(said));
+  }
   written.record["model"]["loss"] = "log_dice_ce";
   written.write();
   const Methods of_the_recipe = methods_of(read_run_data(written.path()));
