@@ -136,7 +136,8 @@ void require_fits(const ProcessPlan& plan, std::int64_t most_bytes, ErrorKind ki
   }
   throw Error(kind, "E_BUDGET",
               "[memory] " + what + " takes " + to_text(plan) + ", this process may take " + bytes_text(most_bytes) +
-                  "; nothing was allocated. " + fits + (more.empty() ? "" : ", or raise {host-memory} " + more));
+                  "; nothing was allocated. " + (fits.empty() ? "No input would fit" : fits) +
+                  (more.empty() ? "" : (fits.empty() ? "; " : ", or ") + ("raise {host-memory} " + more)));
 }
 
 std::optional<std::int64_t> budget_that_does(

@@ -114,10 +114,10 @@ std::string to_text(const ProcessReport& report);
 ///   returns  bytes; none: no {host-memory} would
 using WouldDo = std::function<std::optional<std::int64_t>()>;
 
-/// Refuses a plan over `most_bytes` (0: no limit). `what` names the user of the memory; `fits` says what would fit. The
-/// text also names the {host-memory} that would do: of a plan with a base its own bytes, of one beside the base what is
-/// lacking, or what `would_do` finds for a plan that would itself be another one within more memory.
-/// Errors: `kind` E_BUDGET with the table.
+/// Refuses a plan over `most_bytes` (0: no limit). `what` names the user of the memory; `fits` says what would fit, and
+/// is empty where nothing would. The text also names the {host-memory} that would do: of a plan with a base its own
+/// bytes, of one beside the base what is lacking, or what `would_do` finds for a plan that would itself be another one
+/// within more memory. Errors: `kind` E_BUDGET with the table.
 void require_fits(const ProcessPlan& plan, std::int64_t most_bytes, ErrorKind kind, const std::string& what,
                   const std::string& fits, const WouldDo& would_do = {});
 

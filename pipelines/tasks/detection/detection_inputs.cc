@@ -54,7 +54,7 @@ void DetectionInputs::require_image_fits(const FoundImage& image) {
   require_fits(plan, most, ErrorKind::kInput, image.shown(),
                share > 0
                    ? std::to_string(planned_bytes(share * static_cast<double>(pixels))) + " pixels would fit: cut it"
-                   : std::string("the network alone does not fit"),
+                   : std::string(),
                [&] { return b_.would_do(turn, plan, b_.cores(turn).total()); });
   b_.takes(plan);
 }

@@ -53,6 +53,19 @@ TEST(ProcessPlan, ARefusalBesideTheBaseNamesWhatIsLacking) {
   }
 }
 
+TEST(ProcessPlan, ARefusalSaysWhereNothingWouldFit) {
+  const auto expect_end = [](const std::string& end, const WouldDo& would_do) {
+    try {
+      require_fits({{kBase, 80 * kMiB}}, 79 * kMiB, ErrorKind::kInput, "the process alone", "", would_do);
+      FAIL() << "1 MiB too much went in";
+    } catch (const Error& e) {
+      EXPECT_TRUE(std::string(e.what()).ends_with("; nothing was allocated. No input would fit" + end)) << e.what();
+    }
+  };
+  expect_end("; raise {host-memory} to 80MiB", {});
+  expect_end("", [] { return std::nullopt; });
+}
+
 TEST(ProcessPlan, ABudgetThatDoesIsSoughtWherePlansGrowWithTheirBudget) {
   // Nothing is planned below 100 MiB; then half of the budget is taken by cores beside 90 MiB, up to 300 MiB in all.
   const auto needed = [](std::int64_t budget) -> std::optional<std::int64_t> {

@@ -289,7 +289,7 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
   WouldDo would_do;
   if (process.would_do) would_do = [&] { return process.would_do(moments(1)); };
   require_fits(process.held, limits.memory_bytes, ErrorKind::kInput,
-               "the process alone, before " + path.filename().string(), "No input would fit", would_do);
+               "the process alone, before " + path.filename().string(), "", would_do);
   return require_grid(
       g.grid, path.filename().string(), limits, moments,
       [](double most) { return whole_number(most) + " voxels at the spacing of the model would fit: crop it"; },
