@@ -52,7 +52,10 @@ TEST(RunPredict, TheReportSaysWhereTheTimeWent) {
   for (const PredictedCase& c : report.cases) cases += c.seconds;
   EXPECT_LE(all, cases) << "the stages lie within the time of the cases";
   EXPECT_GT(stages.at("pages_given"), 0);
-  EXPECT_THAT(report.text, testing::HasSubstr("time: reading "));
+  EXPECT_THAT(report.text,
+              testing::ContainsRegex("time: reading [0-9.]+ s \\([0-9]+ %\\), preparing [0-9.]+ s \\([0-9]+ %\\), "
+                                     "network [0-9.]+ s \\([0-9]+ %\\), restoring and writing [0-9.]+ s "
+                                     "\\([0-9]+ %\\); page faults: [1-9][0-9]*, from disk: [0-9]+\n"));
   const PredictReport again = run_predict(scene.predict(), scene.progress);
   ASSERT_EQ(again.kept, 3);
   EXPECT_FALSE(again.found.contains("stages")) << "nothing was predicted";

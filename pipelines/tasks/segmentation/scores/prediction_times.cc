@@ -27,9 +27,13 @@ void add_times(const PredictionTimes& times, const ReadAhead& ahead, const Write
                             {"images_warm", times.warm},
                             {"pages_given", faults.given},
                             {"pages_read", faults.read}};
-  const auto share = [&](double seconds) { return fixed_text(100 * seconds / all, 0) + " %"; };
-  report.text += "time: reading " + share(times.reading) + ", preparing " + share(times.preparing) + ", network " +
-                 share(times.network) + ", restoring and writing " + share(writing) + "\n";
+  const auto stage = [&](double seconds) {
+    return fixed_text(seconds, 1) + " s (" + fixed_text(100 * seconds / all, 0) + " %)";
+  };
+  report.text += "time: reading " + stage(times.reading) + ", preparing " + stage(times.preparing) + ", network " +
+                 stage(times.network) + ", restoring and writing " + stage(writing) +
+                 "; page faults: " + std::to_string(faults.given) + ", from disk: " + std::to_string(faults.read) +
+                 "\n";
   const auto images = [](std::size_t count) {
     return std::to_string(count) + (count == 1 ? " image was" : " images were");
   };

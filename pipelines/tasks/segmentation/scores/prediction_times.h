@@ -18,7 +18,7 @@ struct PredictionTimes {
 };
 
 /// Adds the stages, with the page faults of the process, what was read ahead and what was written behind, to a report's
-/// document and their shares to its text; nothing where no case was predicted.
+/// document, and to its text in seconds and shares; nothing where no case was predicted.
 void add_times(const PredictionTimes& times, const ReadAhead& ahead, const WriteBehind& behind, PredictReport& report);
 
 }  // namespace voxshard
