@@ -99,6 +99,13 @@ Setting keep_names_setting(bool& keep_names) {
           "", &keep_names};
 }
 
+Setting draw_setting(fs::path& draw) {
+  return {"draw",
+          "Folder for pictures with boxes or videos with the time line of their classes; of a single video, of either "
+          "kind, the .mp4, .mov or .mkv",
+          "", &draw};
+}
+
 Setting most_pixels_setting(std::int64_t& most_pixels, const std::string& help) {
   return {"most-pixels", help, "Limits", &most_pixels, {{1, 0x1p31}}};
 }

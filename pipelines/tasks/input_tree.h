@@ -67,6 +67,9 @@ InputNaming input_naming(const PredictOptions& options, bool keep_names);
 /// Returns the setting of names, the same for all tasks.
 Setting keep_names_setting(bool& keep_names);
 
+/// Returns the setting of the drawings, the same for all tasks that draw.
+Setting draw_setting(std::filesystem::path& draw);
+
 /// Returns the setting of the largest image or frame, the same for all commands but `evaluate`, which has its own help.
 Setting most_pixels_setting(
     std::int64_t& most_pixels,

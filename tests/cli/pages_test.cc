@@ -252,6 +252,12 @@ TEST(HelpCli, OfEachCommandFitsOnAScreenAndNamesEveryOption) {
   }
 }
 
+TEST(HelpCli, AnOptionOfSeveralTasksIsToldForAllOfThem) {
+  EXPECT_THAT(run_voxshard("predict --help").out,
+              HasSubstr("--draw                Folder for pictures with boxes or videos with the time line of their "
+                        "classes\n"));
+}
+
 TEST(HelpCli, AnUnknownTopicIsAMistakeOnTheCommandLine) {
   const CommandResult r = run_voxshard("help exit-cods --json");
   EXPECT_EQ(r.exit_code, 2);

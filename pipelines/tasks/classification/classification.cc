@@ -94,9 +94,7 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
 }
 
 std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
-  return {{"draw",
-           "Folder to write videos with the time line of their classes to; of a single video the .mp4, .mov or .mkv",
-           "", &o.draw},
+  return {draw_setting(o.draw),
           {.name = "hop",
            .help = "Of a classifier of clips: frames from one clip that is looked at to the next; default: "
                    "as many as a clip spans, so that they follow one another; fewer: they overlap and are averaged",

@@ -89,7 +89,7 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
 std::vector<Setting> prediction_settings(DetectionPrediction& o) {
   const std::string group = "Prediction on a video";
   std::vector<Setting> settings = {
-      {"draw", "Folder to write pictures with boxes to; of a video the .mp4, .mov or .mkv", "", &o.draw},
+      draw_setting(o.draw),
       {"postprocess", "Of a detector: detection, legacy, legacy_export, or auto: as its variant is evaluated", "",
        &o.postprocess},
       {"min-score",
