@@ -28,7 +28,9 @@ DAY_S = 86400
 STUDY_PAUSE_S = 20  # after which storescp looks again whether the folder of a study is there
 MOST_DAYS = 36500
 KEYS = {"receive": ("aetitle", "port", "keep_days"), "send": ("aetitle", "host", "port")}  # predict reads [studies]
-STORED = re.compile(r"^DIMSE Status\s*: 0x(?:0000|b[0-9a-f]{3})\b", re.MULTILINE)  # success, and warnings: stored
+# Success, and warnings: stored. 0x0111, duplicate SOP instance: some PACS answer so when an object is sent again; it is there,
+# because UIDs are made of what an object is made of.
+STORED = re.compile(r"^DIMSE Status\s*: 0x(?:0000|0111|b[0-9a-f]{3})\b", re.MULTILINE)
 
 
 def say(text):

@@ -99,6 +99,18 @@ TEST_F(PacsCli, KilledAfterThePacsStoredItSendsTheSameAgainAndLosesNothing) {
   EXPECT_EQ(lines("stored"), 6u) << "the objects of the first item twice, by the same names";
 }
 
+TEST_F(PacsCli, APacsThatCallsWhatIsSentAgainADuplicateHasStoredIt) {
+  program("dcmsend", std::string(kStores) + "\nkill -9 $PPID");
+  EXPECT_EQ(once().exit_code, 137);
+  program("dcmsend",
+          "[ $calls -eq 2 ] && STATUS='0x0111 (Unknown Status: 0x111)' || STATUS='0x0000 (Success)'\n"
+          "stored \"$@\"");
+  const CommandResult again = once();
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_TRUE(is_sent("case_0001-00aa") && is_sent("case_0002-00bb"));
+  EXPECT_EQ(lines("calls"), 3u);
+}
+
 TEST_F(PacsCli, AReceiptWhoseItemDidNotMoveIsNotSentAgain) {
   program("dcmsend", kStores);
   scene_.write("outbox/case_0001-00aa/receipt.json", "{\"time\": 1, \"objects\": 2}");
