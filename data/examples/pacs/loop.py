@@ -7,6 +7,10 @@ An item is a folder of DICOM objects in OUTBOX, which predict places there whole
 every object of it: dcmsend also exits with 0 where the PACS refused one, so its report is read. What fails stays and is tried
 again, after waits that grow to ten minutes. Killed at any moment it sends at most the same object, with the same UID, again. Lines
 on standard error hold names of items and codes, nothing of a header. Needs Python 3.11, which has tomllib, and no other package.
+
+The link is not encrypted, and storescp takes from whoever reaches its port: keep it to the loopback, behind a firewall or in a
+tunnel. Exit codes: 0 all is sent, or SIGTERM; 1 items are left (--once); 2 words or rules that cannot be, or a tool is missing;
+6 the outbox cannot be opened, or another sender is at work in it. `receive` ends with those of storescp.
 """
 import argparse
 import fcntl
