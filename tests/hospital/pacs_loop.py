@@ -6,8 +6,8 @@
 Trains a small run on generated phantoms, starts Orthanc, storescp, the watcher and the sender as processes, and prints one line a
 proof. Without --studies: results found in Orthanc under their studies, fetched, read by pydicom, dciodvfy, dcmdump and dsrdump,
 equal to the label maps and laid over the fetched CT; empty UIDs held, then sent with --fill-uids; SIGKILL at --kills moments with
-the PACS away in between: nothing twice, nothing lost; a full disk. With --studies: so many through one watcher, whose memory stays
-flat and whose model is loaded once.
+the PACS away in between: nothing twice, nothing lost, the audit whole; a full disk. With --studies: so many through one watcher,
+whose memory stays flat and whose model is loaded once.
 Exit 0: all proofs hold, 1: some do not, 77: Orthanc, a tool of DCMTK, dciodvfy or a package of Python is missing.
 """
 import argparse
@@ -128,6 +128,10 @@ def killed_at_any_moment(loop, kills, draw):
     loop.wait(lambda: not loop.waiting_items(), 60)
     proof("nothing waits, nothing half placed",
           not loop.waiting_items() and not list((loop.folder / "outbox").glob(".placing.*")), str(loop.waiting_items()))
+    finished = loop.wait(lambda: not loop.arriving(), 60)  # a line is written before its study moves away
+    code, said = loop.check_audit()
+    proof("the audit is one whole chain, whatever the kills cut", finished and code == 0, f"exit {code}: {said}")
+    proof("each result has a line in the audit", not loop.without_audit(), str(loop.without_audit()))
 
 
 def a_full_disk(loop):

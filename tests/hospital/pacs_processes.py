@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -73,7 +74,7 @@ port = {self.orthanc.dicom_port}
     def watcher_words(self, outbox=None):
         return [self.voxshard, "predict", "run", "--watch", "inbox", "--done", "done", "--quiet-for", "2", "-o", "out",
                 "--rules", str(self.rules), "--write", "dicom-seg,sr", "--outbox", str(outbox or self.folder / "outbox"),
-                "--log", "watch.jsonl"]
+                "--log", "watch.jsonl", "--audit", "audit.jsonl"]
 
     def start_watcher(self, *further, outbox=None):
         self.watcher = self.begin("watch.log", self.watcher_words(outbox) + list(further))
@@ -150,6 +151,21 @@ port = {self.orthanc.dicom_port}
                 return int(line.split()[1]) // 1024
         return 0
 
+    def check_audit(self):
+        """Returns the exit code of the program's own check of the audit, and what it says."""
+        done = subprocess.run([self.voxshard, "check", "--audit", "audit.jsonl"], cwd=self.folder, capture_output=True, text=True,
+                              check=False)
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    def without_audit(self):
+        """Returns the cases with a label map of which the audit has no line."""
+        told = set(re.findall(r'"case":"([^"]+)"', (self.folder / "audit.jsonl").read_text(errors="replace")))
+        return sorted({path.name.removesuffix(".nii.gz") for path in (self.folder / "out").glob("*.nii.gz")} - told)
+
+    def arriving(self):
+        """Returns the names of what lies in the inbox."""
+        return [path.name for path in (self.folder / "inbox").iterdir() if not path.name.startswith(".")]
+
     def predicted(self):
         return len(list((self.folder / "out").glob("*.nii.gz")))
 
@@ -210,7 +226,7 @@ port = {self.orthanc.dicom_port}
         """Returns the files that voxshard or loop.py wrote with a planted name in them or in their names; label maps and DICOM
         objects excepted, and the file that leads its owner back."""
         found = []
-        for part in ("watch.log", "watch.jsonl", "send.log", "out", "outbox"):
+        for part in ("watch.log", "watch.jsonl", "audit.jsonl", "send.log", "out", "outbox"):
             top = self.folder / part
             for path in [top] if top.is_file() else top.rglob("*"):
                 skipped = path.is_dir() or path.suffix in (".dcm", ".gz") or path.name == "case_paths.jsonl"
