@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Holds the DICOM objects that predict writes against pydicom, dciodvfy, dsrdump and plastimatch.
 
-    python3 tests/hospital/objects_against_others.py build/release/bin/voxshard
+    python3 tests/hospital/objects_against_others.py build/release/bin/voxshard [FOLDER]...
 
 Trains a small run on generated phantoms, writes one of them as DICOM series in several orientations by pydicom, predicts each
 with --write, and compares: every frame of the segmentation, also of one in several files, with the label map in NIfTI at its place in
 the world; the contours, filled by an even-odd rule of this file's own, and class by class by plastimatch; the numbers of the report
 with measures.json, its flags with quality.csv, and the segments that it refers to with the files. dciodvfy must exit 0 on all
-objects, dsrdump on the report.
+objects, dsrdump on the report. The real series of the folders are predicted too: in their segmentations dciodvfy may find only
+errors that the series have, in the modules that are copied; series without a segmentation are named.
 Exit 0: all equal, 1: some differ, 77: python3-pydicom, -nibabel or -numpy is missing.
 """
 import csv
@@ -26,6 +27,7 @@ try:
     from pydicom.dataset import Dataset, FileMetaDataset
     from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian
 
+    from inherited_errors import judge_folders
     from plastimatch_masks import against_plastimatch, edge_distance, plastimatch_masks
 except ImportError as error:
     print(f"skipped: {error}")
@@ -246,7 +248,7 @@ def judge(name, folder, case):
 
 
 def main():
-    voxshard = os.path.abspath(sys.argv[1])
+    voxshard, folders = os.path.abspath(sys.argv[1]), sys.argv[2:]
     same = True
     with tempfile.TemporaryDirectory() as top:
         def run(*words):
@@ -278,6 +280,8 @@ def main():
         parts = len([file for file in os.listdir(os.path.join(top, "parts", "out")) if ".seg." in file])
         print(f"parts: the segmentation has {parts} files")
         same = same and good and parts > 1
+        if folders:
+            same = judge_folders(voxshard, os.path.join(top, "run"), folders, top) and same
     sys.exit(0 if same else 1)
 
 
