@@ -62,6 +62,7 @@ class SegmentationMaker {
   /// Writes what was made into a data set.
   void write(DcmDataset& set) {
     require_good(made_->writeDataset(set), "a segmentation that DCMTK writes");
+    leave_frames(set);
     const SegmentationUids uids = segmentation_uids(l_.key, part_);
     finish_object(set, source_,
                   {.sop_class = kSegmentationClass,
@@ -179,6 +180,17 @@ class SegmentationMaker {
         }
         add_frame(label, z, mask.data());
       }
+    // DCMTK refuses fewer frames than segments: further ones are added, which leave_frames() takes out again.
+    frames_ = frames;
+    for (; frames > 0 && frames < part_.last - part_.first + 1; ++frames) add_frame(part_.first, 0, mask.data());
+  }
+
+  /// Takes the frames out that were added for DCMTK alone; their pixels are replaced with those of all frames.
+  void leave_frames(DcmDataset& set) const {
+    DcmSequenceOfItems* groups = nullptr;
+    require_good(set.findAndGetSequence(DCM_PerFrameFunctionalGroupsSequence, groups), "frames of a segmentation");
+    while (groups->card() > frames_) delete groups->remove(groups->card() - 1);
+    put(set, DCM_NumberOfFrames, std::to_string(frames_));
   }
 
   void add_frame(std::size_t label, std::int64_t z, Uint8* mask) {
@@ -213,6 +225,7 @@ class SegmentationMaker {
   LabelSlices slices_;
   std::unique_ptr<DcmSegmentation> made_;
   std::vector<Uint8> bits_;  // the pixels of all frames, one behind the other, the first in the lowest bit
+  std::size_t frames_ = 0;   // that have a voxel
 };
 
 }  // namespace

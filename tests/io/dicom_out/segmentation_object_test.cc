@@ -62,6 +62,21 @@ TEST(SegmentationObject, HasASegmentForEachClassAndNoEmptyFrame) {
   EXPECT_FALSE(header.may_overlap);
 }
 
+TEST(SegmentationObject, MayHaveFewerFramesThanSegments) {
+  ObjectScene scene({.slices = 1});  // three frames, of classes 1, 2 and 4 of four
+  write(scene, "a.seg.dcm");
+  const DicomHeader header = read_dicom_header(scene.file("a.seg.dcm"));
+  EXPECT_EQ(header.segments.size(), 4u);
+  EXPECT_EQ(header.frames.size(), 3u);
+  EXPECT_EQ(scene.read_back("a.seg.dcm"), scene.expected());
+  std::fill_n(scene.voxels().as<std::int32_t>(), scene.voxels().count(), 0);
+  scene.voxels().as<std::int32_t>()[0] = 4;
+  write(scene, "b.seg.dcm");
+  ASSERT_EQ(read_dicom_header(scene.file("b.seg.dcm")).frames.size(), 1u);
+  EXPECT_EQ(read_dicom_header(scene.file("b.seg.dcm")).frames[0].segment, 4);
+  EXPECT_EQ(scene.read_back("b.seg.dcm"), scene.expected());
+}
+
 TEST(SegmentationObject, TakesOverPatientStudyAndFrameAndLeavesTheRestBehind) {
   const ObjectScene scene;
   write(scene, "a.seg.dcm");

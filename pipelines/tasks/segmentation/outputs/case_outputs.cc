@@ -192,7 +192,8 @@ void CaseOutputs::require_memory(const Case& item, const Volume& labels, std::in
                      (choice_.most_segments == 1 ? "" : ": {segments-per-file} splits it"));
   const auto& size = labels.geometry.size;
   const auto bytes_of = [&](const WrittenKind& kind) {
-    if (kind.asked == &WrittenOutputs::segmentation) return segmentation_bytes(most_frames, size[1], size[0]);
+    if (kind.asked == &WrittenOutputs::segmentation)  // at least a frame for each segment, while it is written
+      return segmentation_bytes(std::max(most_frames, std::ssize(by_label) - 1), size[1], size[0]);
     if (kind.asked == &WrittenOutputs::structures) return structure_set_bytes(labels.voxels, frames);
     return planned_bytes(reading(read_volume_info(item.images.front(), b_.options.formats)));
   };
