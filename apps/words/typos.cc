@@ -23,9 +23,20 @@ constexpr struct {
     {"iterations", "--steps"}, {"workers", "--threads"},
 };
 
+/// Options of other programs for what a subcommand does by itself.
+constexpr struct {
+  const char *command, *name, *text;
+} kByItself[] = {
+    {"predict", "skip-existing", "leave it out: what is predicted already is kept, by the hash of its content"},
+    {"predict", "continue_prediction", "leave it out: the same call goes on where one was cut short"},
+    {"predict", "resume", "leave it out: the same call goes on where one was cut short"},
+};
+
 /// Suggests an option for a name that `app` does not have: one of its own, another program's name, or another
-/// subcommand's.
+/// subcommand's; or none, where the subcommand does so by itself.
 std::string option_meant(const CLI::App& app, const CLI::App& root, const std::string& name) {
+  for (const auto& [command, theirs, text] : kByItself)
+    if (name == theirs && app.get_name() == command) return std::string("; ") + text;
   if (const auto likely = likely_name(name, long_options(app))) return "; did you mean --" + *likely + "?";
   for (const auto& [theirs, ours] : kElsewhere)
     if (name == theirs && app.get_option_no_throw(ours) != nullptr) return std::string("; here it is ") + ours;

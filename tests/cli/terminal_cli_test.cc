@@ -106,6 +106,11 @@ TEST(TerminalCli, ATypoGetsASuggestion) {
   says("train work -o run --lr 1", "here it is --learning-rate");
   says("train work -o run --num-epochs 5", "here it is --epochs");
   says("train work -o run --batch-size 5", "--batch");
+  says("predict run in -o out --skip-existing",
+       "predict has no option --skip-existing; leave it out: what is predicted");
+  says("predict run in -o out --resume", "predict has no option --resume; leave it out: the same call goes on");
+  says("predict run in -o out --continue_prediction=1", "leave it out: the same call goes on");
+  says("verify --skip-existing", "verify has no option --skip-existing; try --help");
   says("doctor --partition 1x2", "doctor has no option --partition; it is an option of");
   says("verify --model retinanett", "did you mean retinanet?");
   says("train work -o run --schedule=polinomial", "--schedule: polinomial not in {");
