@@ -1,7 +1,9 @@
 // The examples for systemd and cron: three nights over a growing inbox, of which the second is killed, and the inbox
 // that is watched. The commands are those of the files in data/examples/nightly.
+#include <map>
 #include <regex>
 
+#include "tests/cli/large_volume.h"
 #include "tests/cli/process.h"
 #include "tests/cli/trained_cli.h"
 
@@ -10,7 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Key;
 using testing::Not;
 
 class NightsCli : public TrainedCli {
@@ -25,6 +29,14 @@ class NightsCli : public TrainedCli {
                   inbox() + "/" + name + ".nii.gz", fs::copy_options::overwrite_existing);
   }
   std::string file(const std::string& name) const { return file_text(output() + "/" + name + ".nii.gz"); }
+  /// Returns when each label map was written, by case.
+  std::map<std::string, fs::file_time_type> written_at() const {
+    std::map<std::string, fs::file_time_type> times;
+    for (const auto& entry : fs::directory_iterator(output()))
+      if (const std::string name = entry.path().filename(); name.ends_with(".nii.gz") && !name.starts_with("."))
+        times[name.substr(0, name.find('.'))] = entry.last_write_time();
+    return times;
+  }
   /// Returns the shell command of a unit or of the cron line, with the folders of this test.
   std::string command(const std::string& example, const std::regex& line) const {
     const std::string text = file_text(std::string(VOXSHARD_SOURCE_DIR) + "/data/examples/nightly/" + example);
@@ -49,19 +61,26 @@ TEST_F(NightsCli, TheThirdPredictsWhatIsNewAloneAfterTheSecondWasKilled) {
   EXPECT_EQ(report().at("kept"), 0);
   const std::string first_a = file("a"), first_b = file("b");
 
-  arrive(2, "c"), arrive(0, "d"), arrive(1, "e");
+  arrive(2, "c"), arrive(0, "d");
+  write_bomb(inbox() + "/e.nii.gz", 320, 320, 256);  // it is read for far longer than the kill takes
   {
     Process second("predict " + run() + " " + inbox() + " -o " + output());
-    ASSERT_TRUE(second.read_until("predict 0/5"));
+    ASSERT_TRUE(second.read_until("case d: predicted"));
     second.send(SIGKILL);
     second.wait();
   }
-  arrive(2, "b");  // another image under the name of one that was predicted
+  const auto written = written_at();
+  ASSERT_THAT(written, ElementsAre(Key("a"), Key("b"), Key("c"), Key("d"))) << "two new ones of three";
+  // Other images under the names of one that was predicted, and of the one at which the night was killed.
+  arrive(2, "b"), arrive(1, "e");
   ASSERT_EQ(std::system(cron().c_str()), 0);
   const json third = report();
   EXPECT_EQ(third.at("cases").size(), 5U);
-  EXPECT_GE(third.at("kept"), 1) << "a, whatever the killed night made";
-  EXPECT_LE(third.at("kept"), 4);
+  EXPECT_EQ(third.at("kept"), 3);
+  const auto now = written_at();
+  ASSERT_EQ(now.size(), 5U);
+  for (const char* kept : {"a", "c", "d"}) EXPECT_EQ(now.at(kept), written.at(kept)) << kept << " was written again";
+  EXPECT_NE(now.at("b"), written.at("b"));
   EXPECT_TRUE(file("a") == first_a);
   EXPECT_FALSE(file("b") == first_b) << "of another image now";
   EXPECT_TRUE(file("b") == file("c")) << "which is that of c";
