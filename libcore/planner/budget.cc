@@ -99,12 +99,10 @@ bool is_far_over(const Budget& budget, const Footprint& bytes) {
          (budget.process_bytes > 0 && bytes.process() / 2 > budget.process_bytes);
 }
 
-/// The budget of the cores beside the sample, which a process holds while it feeds them, as f32, and its labels behind
-/// them, as i32 and u8; and beside what the budget says.
+/// The budget of the cores beside the sample and beside what the budget says.
 Budget beside_sample(Budget budget, const Graph& graph) {
-  constexpr std::int64_t kSampleBytes = 5;
   const std::int64_t sample =
-      (kSampleBytes + budget.beside_bytes) * element_count(graph.node(image_of(graph)).type.shape);
+      (kImageElementBytes + budget.beside_bytes) * element_count(graph.node(image_of(graph)).type.shape);
   if (budget.process_bytes > 0) budget.process_bytes = std::max<std::int64_t>(1, budget.process_bytes - sample);
   return budget;
 }

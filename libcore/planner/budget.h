@@ -19,6 +19,10 @@ struct Budget {
   bool caller_names = false;       // who asks for the plan names a {host-memory} that would do, not the refusal
 };
 
+/// Bytes of an element of the image that a process holds while its cores take turns: f32, which feeds them, and its
+/// labels behind them, i32 and u8.
+inline constexpr std::int64_t kImageElementBytes = 5;
+
 /// Errors: kBudget when a core would need more than its budget, with the needed bytes per core and a partition that
 /// fits, in one line, and the five largest allocations in a table below; or when the process would, with a size that
 /// fits. No kernel is bound and the bytes of kernels do not count, so that sizes which no kernel supports are refused
@@ -33,12 +37,12 @@ Error advising(const Error& refusal, const std::string& advice);
 Error naming_host_memory(const Error& refusal, std::int64_t bytes);
 
 /// Lowers within a budget: a plan far over it is refused before kernels are bound, any other by its exact bytes
-/// including those of kernels. Where cores may take turns (memory/turns.h), the sample counts too, 5 bytes and
-/// `beside_bytes` for each element of the image; cores that then exceed the process' budget, but none by itself that of
-/// a core, take turns: over the cut that was asked for, or the first finer one whose turns take at most half of what
-/// the sample leaves, up to 256 cores. A finer cut halves the longest parts and leaves the innermost axis whole as long
-/// as another can be cut; it changes a result by no more than any cut does. Errors: those of require_within(); nothing
-/// has then been allocated.
+/// including those of kernels. Where cores may take turns (memory/turns.h), the sample counts too, kImageElementBytes
+/// and `beside_bytes` for each element of the image; cores that then exceed the process' budget, but none by itself
+/// that of a core, take turns: over the cut that was asked for, or the first finer one whose turns take at most half of
+/// what the sample leaves, up to 256 cores. A finer cut halves the longest parts and leaves the innermost axis whole as
+/// long as another can be cut; it changes a result by no more than any cut does. Errors: those of require_within();
+/// nothing has then been allocated.
 Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,
                         const Target& target);
 

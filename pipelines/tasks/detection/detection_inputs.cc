@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/image/image.h"
+#include "libcore/planner/budget.h"
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
@@ -38,6 +39,21 @@ std::vector<PredictionTurn> DetectionInputs::turns() const {
   return turns;
 }
 
+std::int64_t DetectionInputs::bytes_beside(std::size_t /*model*/) const {
+  constexpr std::int64_t kChannels = 3;
+  std::int64_t most = 0, bytes = 0;
+  for (const FoundImage& image : images_.list) {
+    const Shape extents = planned_extents(image);
+    if (extents.empty()) continue;
+    const std::int64_t pixels = element_count(extents);
+    if (pixels <= most) continue;
+    const ImageSize size = reader_.size(image.file);
+    const std::int64_t held = beside_cores(size, std::max(pixels, size.height * size.width)).total();
+    most = pixels, bytes = std::max<std::int64_t>(0, ceil_div(held, kChannels * pixels) - kImageElementBytes);
+  }
+  return bytes;
+}
+
 void DetectionInputs::begin() { make_folder_of(o_.output); }
 
 void DetectionInputs::require_image_fits(const FoundImage& image) {
@@ -46,7 +62,7 @@ void DetectionInputs::require_image_fits(const FoundImage& image) {
   const ImageSize size = reader_.size(image.file);
   const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width),
                      most = b_.context.budget_bytes();
-  const ProcessPlan reading = reading_image_plan(pixels, frames()) + drawing_plan(size);
+  const ProcessPlan reading = beside_cores(size, pixels);
   b_.require_planned(turn, reading);
   const ProcessPlan plan = b_.planned().held + b_.cores(turn) + reading;
   const double held = static_cast<double>(b_.planned().held.total());
@@ -77,6 +93,10 @@ Shape DetectionInputs::planned_extents(const FoundImage& image) const {
   } catch (const Error&) {
     return {};
   }
+}
+
+ProcessPlan DetectionInputs::beside_cores(const ImageSize& size, std::int64_t pixels) const {
+  return reading_image_plan(pixels, frames()) + drawing_plan(size);
 }
 
 std::int64_t DetectionInputs::frames() const {

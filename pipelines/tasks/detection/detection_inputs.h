@@ -23,6 +23,8 @@ class DetectionInputs : public Prediction {
   PredictionWords words() const override { return {.inputs = "pictures", .one = "picture "}; }
   std::vector<std::string> names() const override;
   std::vector<PredictionTurn> turns() const override;
+  /// As of the largest image, beside which its file is decoded and drawn copies are written.
+  std::int64_t bytes_beside(std::size_t model) const override;
   void begin() override;
 
  protected:
@@ -45,6 +47,8 @@ class DetectionInputs : public Prediction {
   Shape extents_of(const FoundImage& image) const;
   /// Returns the extents from the header; empty for an image that cannot be read: predict() reports why.
   Shape planned_extents(const FoundImage& image) const;
+  /// Returns the memory of reading and drawing an image.
+  ProcessPlan beside_cores(const ImageSize& size, std::int64_t pixels) const;
   /// Returns the number of images that are frames of videos.
   std::int64_t frames() const;
 };

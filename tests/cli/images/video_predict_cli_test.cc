@@ -191,6 +191,37 @@ TEST_F(VideoPredictCli, ADrawnCopyOfALargeVideoIsPartOfThePlan) {
   EXPECT_GT(planned[true], planned[false]);
 }
 
+TEST_F(VideoPredictCli, AFrameWhoseCoresDoNotFitIsPredictedInTurnsAsAPictureIs) {
+  if (test::kShadowed) GTEST_SKIP() << "the sanitizer's shadow is part of what the process has, and of no plan";
+  const std::string wide = file("wide");  // a run whose cores take more than what is planned beside them
+  ASSERT_EQ(run_voxshard("train " + truth_json() + " -o " + wide +
+                         " --model retinanet --backbone resnet18 --base-filters 16 --pyramid-filters 32 --precision f32"
+                         " --steps 1 --batch 1 --range 0:2 --fold all --quiet")
+                .exit_code,
+            0);
+  const std::string make = "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=1600x1200:rate=25:duration=0.08 ";
+  ASSERT_EQ(std::system((make + "-c:v ffv1 " + file("wide.mkv")).c_str()), 0);
+  ASSERT_EQ(std::system((make + "-frames:v 1 " + file("wide.png")).c_str()), 0);
+  for (const std::string input : {"wide.png", "wide.mkv"}) {
+    const auto found = [&](const std::string& name, const std::string& words) {
+      return run_voxshard("predict " + wide + " " + file(input) + " -o " + file(input + name) +
+                          " --postprocess legacy --threads 2 --json" + words);
+    };
+    const CommandResult whole = found(".whole.json", "");
+    ASSERT_EQ(whole.exit_code, 0) << whole.err;
+    EXPECT_EQ(whole.json().at("scratch_bytes"), 0);
+    const json memory = whole.json().at("memory");
+    const std::int64_t planned = memory.at("planned_bytes"), arenas = memory.at("planned").at("arenas");
+    const std::string budget = " --host-memory " + std::to_string(planned - arenas * 6 / 10);
+    const CommandResult turns = found(".turns.json", budget);
+    ASSERT_EQ(turns.exit_code, 0) << turns.err;
+    EXPECT_GE(turns.json().at("scratch_bytes").get<std::int64_t>(), arenas / 2) << input;
+    EXPECT_GT(turns.json().at("detections"), 0);
+    EXPECT_EQ(file_text(file(input + ".turns.json")), file_text(file(input + ".whole.json"))) << input;
+    EXPECT_EQ(found(".none.json", budget + " --scratch none").json().at("error").at("code"), "E_BUDGET") << input;
+  }
+}
+
 TEST_F(VideoPredictCli, WhatIsWrongIsNamed) {
   const std::string video = "predict " + run() + " " + clip() + " -o " + file("x.json");
   expect_refusal(video + " --range 9", 2, "usage", "BEGIN:END");
