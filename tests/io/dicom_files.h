@@ -178,4 +178,24 @@ inline std::string dicom_bytes(const DicomSpec& s, const std::vector<std::int16_
   return dicom_file(meta.bytes(), w.bytes());
 }
 
+/// Returns the bytes of a file with one more element of a text, in the order of tags.
+inline std::string with_element(std::string file, std::uint16_t group, std::uint16_t element, const char* vr,
+                                const std::string& value) {
+  DicomWriter one;
+  one.text(group, element, vr, value);
+  const auto number = [&](std::size_t at, int bytes) {
+    std::uint32_t n = 0;
+    for (int i = bytes - 1; i >= 0; --i)
+      n = n << 8 | static_cast<unsigned char>(file.at(at + static_cast<std::size_t>(i)));
+    return n;
+  };
+  std::size_t at = 132;  // behind the preamble and its word
+  while (at < file.size() && (number(at, 2) << 16 | number(at + 2, 2)) < (std::uint32_t{group} << 16 | element)) {
+    const std::string kind = file.substr(at + 4, 2);
+    const bool is_long = kind == "OB" || kind == "OW" || kind == "SQ" || kind == "UN";
+    at += is_long ? 12 + number(at + 8, 4) : 8 + number(at + 6, 2);
+  }
+  return file.insert(at, one.bytes());
+}
+
 }  // namespace voxshard

@@ -1,4 +1,5 @@
-// The allow-list of DICOM elements: io/README.md lists exactly those that the sources of io read.
+// The allow-lists of DICOM elements: io/README.md lists exactly those that the sources of io read, and those that are
+// copied into what is written for a PACS.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -44,15 +45,35 @@ TEST(DicomElements, AreFoundInSourcesAndOnPages) {
             (Elements{"Rows", "(0009,100d)"}));
 }
 
+/// Returns the elements under a heading of io/README.md.
+Elements listed_under(const std::string& heading) {
+  std::ifstream in(VOXSHARD_SOURCE_DIR "/io/README.md");
+  return elements_under({std::istreambuf_iterator<char>(in), {}}, heading);
+}
+
+/// Returns the part of a source from a text up to the end of its braces; nothing where the text is not there.
+std::string braces_behind(const std::string& source, const std::string& text) {
+  const std::size_t begin = source.find(text);
+  return begin == std::string::npos ? "" : source.substr(begin, source.find("};", begin) - begin);
+}
+
 TEST(DicomElements, ThatAreReadAreThoseOfTheAllowList) {
   Elements read;
   for (const SourceFile& file : read_sources(false))
     if (file.path.starts_with("io/") && !file.path.starts_with("io/dicom_out/")) read.merge(elements_in(file.text));
-  std::ifstream in(VOXSHARD_SOURCE_DIR "/io/README.md");
-  const Elements listed = elements_under({std::istreambuf_iterator<char>(in), {}}, "What is read of a DICOM header");
+  const Elements listed = listed_under("What is read of a DICOM header");
   ASSERT_GT(read.size(), 50u);
   for (const std::string& element : read) EXPECT_TRUE(listed.contains(element)) << element << " is read and not listed";
   for (const std::string& element : listed) EXPECT_TRUE(read.contains(element)) << element << " is listed and not read";
+}
+
+TEST(DicomElements, ThatAreCopiedIntoObjectsAreThoseOfTheirList) {
+  EXPECT_EQ(braces_behind("a b[] = {1}; kKept[] = {2,\n3}; c = {4};", "kKept[] = {"), "kKept[] = {2,\n3");
+  Elements copied;
+  for (const SourceFile& file : read_sources(false))
+    if (file.path == "io/dicom_out/source_series.cc") copied = elements_in(braces_behind(file.text, "kKept[] = {"));
+  ASSERT_GT(copied.size(), 10u);
+  EXPECT_EQ(copied, listed_under("What is written for a PACS"));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST(MeasurementReport, HoldsTheNumbersAndRefersToTheSegmentation) {
     EXPECT_THAT(bytes, HasSubstr(part));
   EXPECT_THAT(bytes, HasSubstr(segmentation_uids("a key").instance));
   EXPECT_THAT(bytes, Not(HasSubstr("78961009"))) << "the spleen has no voxel";
-  EXPECT_THAT(bytes, Not(HasSubstr("Planted Hospital")));
+  expect_nothing_foreign(scene, "a.sr.dcm");
 }
 
 TEST(MeasurementReport, TheSideIsThatOfTheTermWhateverItsWords) {

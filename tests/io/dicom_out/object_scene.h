@@ -25,6 +25,28 @@ struct SeriesSpec {
   std::string character_set = "", patient = "Planted^Name";
 };
 
+/// An element of each slice that no object takes over. Its value stands in no other one.
+struct ForeignElement {
+  std::uint16_t group, element;
+  const char *vr, *value;
+};
+
+inline constexpr ForeignElement kForeign[] = {
+    {0x0008, 0x0080, "LO", "Foreign Hospital"},       // institution
+    {0x0008, 0x0081, "ST", "Foreign Street 1"},       // its address
+    {0x0008, 0x1010, "SH", "FOREIGN_STATION"},        // station
+    {0x0008, 0x1050, "PN", "Foreign^Performer"},      // performing physician
+    {0x0008, 0x1070, "PN", "Foreign^Operator"},       // operators
+    {0x0009, 0x0010, "LO", "FOREIGN MAKER"},          // private creator
+    {0x0009, 0x1001, "LO", "foreign private value"},  // private element
+    {0x0010, 0x1000, "LO", "foreign-other-id"},       // other patient ids
+    {0x0010, 0x1040, "LO", "Foreign Lane 2"},         // patient's address
+    {0x0010, 0x2154, "SH", "+1 555 0100"},            // patient's telephone
+    {0x0010, 0x4000, "LT", "foreign comment"},        // patient comments
+    {0x0018, 0x1000, "LO", "FOREIGN-SERIAL"},         // serial number of the device
+    {0x0032, 0x1032, "PN", "Foreign^Requester"},      // requesting physician
+};
+
 class ObjectScene {
  public:
   explicit ObjectScene(SeriesSpec spec = {}) : spec_(std::move(spec)), scratch_("dicom_object") {
@@ -33,7 +55,7 @@ class ObjectScene {
     const std::array<double, 3> normal{r[1] * c[2] - r[2] * c[1], r[2] * c[0] - r[0] * c[2], r[0] * c[1] - r[1] * c[0]};
     for (int k = 0; k < spec_.slices; ++k) {
       DicomSpec slice{.instance = "1.2.3.1." + std::to_string(k + 1), .study = spec_.study};
-      slice.patient = spec_.patient, slice.patient_id = "P-1", slice.institution = "Planted Hospital";
+      slice.patient = spec_.patient, slice.patient_id = "P-1";
       slice.rows = spec_.rows, slice.columns = spec_.columns, slice.pixel_spacing = spec_.pixel_spacing;
       slice.frame_of_reference = spec_.frame_of_reference;
       slice.orientation = {r[0], r[1], r[2], c[0], c[1], c[2]};
@@ -43,11 +65,9 @@ class ObjectScene {
       std::vector<std::int16_t> pixels(static_cast<std::size_t>(spec_.rows) * spec_.columns,
                                        static_cast<std::int16_t>(1024 + k));
       std::string bytes = dicom_bytes(slice, pixels);
-      if (!spec_.character_set.empty()) {
-        DicomWriter set;
-        set.text(0x0008, 0x0005, "CS", spec_.character_set);
-        bytes.insert(bytes.find(std::string("\x08\x00\x08\x00", 4) + "CS"), set.bytes());
-      }
+      if (!spec_.character_set.empty()) bytes = with_element(bytes, 0x0008, 0x0005, "CS", spec_.character_set);
+      bytes = with_element(bytes, 0x0008, 0x0090, "PN", "Referring^Physician");
+      for (const ForeignElement& one : kForeign) bytes = with_element(bytes, one.group, one.element, one.vr, one.value);
       // The names of the files are not in the order of the slices.
       write_bytes(folder() / (std::to_string((7 * k + 3) % 11) + "_" + std::to_string(k) + ".dcm"), bytes);
     }
@@ -99,6 +119,17 @@ class ObjectScene {
   Geometry grid_;
   Tensor voxels_;
 };
+
+/// Expects that an object has the patient and the referring physician of the series, and no foreign element.
+inline void expect_nothing_foreign(const ObjectScene& scene, const std::string& name) {
+  const std::string object = scene.bytes(name), slice = read_bytes(scene.source().series.files.front().path);
+  EXPECT_THAT(object, testing::HasSubstr("Planted^Name"));
+  EXPECT_THAT(object, testing::HasSubstr("Referring^Physician"));
+  for (const ForeignElement& one : kForeign) {
+    EXPECT_THAT(slice, testing::HasSubstr(one.value));
+    EXPECT_THAT(object, testing::Not(testing::HasSubstr(one.value)));
+  }
+}
 
 /// Series in all positions: axial, of another size along each axis and as a cube, with the column cosine negated,
 /// coronal, sagittal and oblique.
