@@ -21,8 +21,12 @@ constexpr const char* kElsewhere = "give {scratch} a folder on another disk";
               "[scratch] no file can be made in " + folder.string() + ": " + std::strerror(error) + "; " + kElsewhere);
 }
 
-/// Reserves room on the disk for a file of that size. Returns the error number; 0 when it is there.
-int reserve(int file, std::int64_t bytes) {
+/// Reserves room on the disk for a file of that size. Returns the error number; 0 when it is there. More than is free
+/// is not tried: some file systems would fill the disk first, and others would fail to write meanwhile.
+int reserve(int file, const fs::path& folder, std::int64_t bytes) {
+  std::error_code unknown;
+  const fs::space_info disk = fs::space(folder, unknown);
+  if (!unknown && disk.capacity > 0 && disk.available < static_cast<std::uintmax_t>(bytes)) return ENOSPC;
   while (::fallocate(file, 0, 0, bytes) != 0)
     if (errno != EINTR) return errno;
   return 0;
@@ -40,7 +44,7 @@ fs::path nearest_folder(const fs::path& path) {
 int ScratchFile::with_room(std::int64_t bytes) {
   if (file_.number() < 0 && (file_ = open_nameless(folder_)).number() < 0) fail(folder_, errno);
   if (::ftruncate(file_.number(), 0) != 0) fail(folder_, errno);
-  const int error = reserve(file_.number(), bytes);
+  const int error = reserve(file_.number(), folder_, bytes);
   if (error == 0) return file_.number();
   static_cast<void>(::ftruncate(file_.number(), 0));
   if (error != ENOSPC && error != EFBIG && error != EDQUOT) fail(folder_, error);

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 release=$1
 source tests/package/root.sh
-bash apps/install_packages.sh debootstrap
+bash apps/install_packages.sh debootstrap rsync
 
 root=${VOXSHARD_DEBIAN_ROOT:-}
 if [ -z "$root" ]; then
@@ -15,9 +15,8 @@ if [ -z "$root" ]; then
   root=$scratch/root
 fi
 [ -e "$root/etc/debian_version" ] || make_debian_root "$root" "$release"
-mkdir -p "$root/voxshard"
-find "$root/voxshard" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +  # what an earlier run left
-tar -c --exclude ./build --exclude ./.git . | tar -x -C "$root/voxshard"
+# By content, and what differs gets the time of now: a kept root has objects that are newer than an edit of the checkout.
+rsync -rlpc --delete --exclude /build --exclude /.git ./ "$root/voxshard/"
 status=0
 for mode in "" --package; do
   echo "== $release: bash tests/run.sh $mode"

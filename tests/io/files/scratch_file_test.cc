@@ -1,8 +1,11 @@
 #include "io/files/scratch_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "tests/expect_error.h"
 #include "tests/scratch_folder.h"
@@ -54,6 +57,21 @@ TEST(ScratchFile, MoreThanTheDiskHoldsIsRefusedWithWhatIsFree) {
   expect_error(ErrorKind::kBudget, "give {scratch} a folder on another disk",
                [&] { scratch.with_room(std::int64_t{1} << 43); });
   EXPECT_GE(scratch.with_room(4096), 0) << "what was tried is given back";
+}
+
+/// Where files may not grow, a try would end with another error than that of the disk.
+TEST(ScratchFile, MoreThanTheDiskHoldsIsNotTried) {
+  const ScratchFolder folder("scratch");
+  ScratchFile scratch(folder.path());
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  expect_error(ErrorKind::kBudget, " free; give {scratch} a folder on another disk",
+               [&] { scratch.with_room(std::int64_t{1} << 43); });
+  EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
 }
 
 TEST(ScratchFile, AFolderWhereNoFileCanBeMadeIsNamed) {
