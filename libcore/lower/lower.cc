@@ -20,6 +20,13 @@ std::int64_t bytes_elsewhere(const Footprint& bytes, const Ranks& ranks) {
   return elsewhere;
 }
 
+/// What turns of the cores that this process hosts take.
+Turns turns_here(const Lowered& lowered, const Target& target) {
+  const std::int64_t cores = std::ssize(lowered.memory.arenas);
+  return turns_of(lowered.program, lowered.memory, target.workers,
+                  {target.ranks.first(cores), target.ranks.end(cores)});
+}
+
 }  // namespace
 
 Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute) {
@@ -51,7 +58,7 @@ Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Ta
   lowered.bytes =
       footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .keeps_average = target.keeps_average});
   lowered.bytes.elsewhere = bytes_elsewhere(lowered.bytes, target.ranks);
-  if (target.takes_turns) lowered.bytes.turns = turns_of(lowered.program, lowered.memory, target.workers);
+  if (target.takes_turns) lowered.bytes.turns = turns_here(lowered, target);
   return lowered;
 }
 
@@ -65,7 +72,7 @@ Executable make_executable(Lowered lowered, const OpTable& ops, const Target& ta
       &kernels);
   bytes.messages = 2 * message_bytes(lowered.program, schedule, target.ranks);
   bytes.elsewhere = bytes_elsewhere(bytes, target.ranks);
-  if (target.takes_turns) bytes.turns = turns_of(lowered.program, lowered.memory, target.workers);
+  if (target.takes_turns) bytes.turns = turns_here(lowered, target);
   return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};
 }
 

@@ -24,7 +24,7 @@ struct Target {
   std::int64_t optimizer_slots = 0;  // tensors that the optimizer keeps for each parameter
   bool keeps_average = false;        // it also keeps an average of the parameters and states
   int workers = 1;                   // threads that run it here
-  bool takes_turns = false;          // arenas lie in a file, and cores take turns in memory; one rank only
+  bool takes_turns = false;          // arenas lie in a file, and cores take turns in memory
   Ranks ranks;                       // the cores that this process hosts
 };
 

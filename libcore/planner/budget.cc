@@ -101,6 +101,7 @@ bool is_far_over(const Budget& budget, const Footprint& bytes) {
 
 /// The budget of the cores beside the sample and beside what the budget says.
 Budget beside_sample(Budget budget, const Graph& graph) {
+  if (!budget.holds_sample) return budget;
   const std::int64_t sample =
       (kImageElementBytes + budget.beside_bytes) * element_count(graph.node(image_of(graph)).type.shape);
   if (budget.process_bytes > 0) budget.process_bytes = std::max<std::int64_t>(1, budget.process_bytes - sample);
@@ -123,26 +124,6 @@ bool halve(Mesh& mesh, const Shape& extents) {
   return longest >= 0;
 }
 
-/// Lowers for cores that take turns, over a finer cut if need be; nullopt when no turns are within the budget.
-std::optional<Executable> lower_in_turns(Budget budget, const Graph& graph, const OpTable& ops, Cut cut,
-                                         Target target) {
-  constexpr std::int64_t kMostTurns = 256;  // beyond it planning takes longer than what it saves
-  const Shape extents = extents_of(graph);
-  budget = beside_sample(budget, graph);
-  budget.process_bytes = std::max<std::int64_t>(1, budget.process_bytes / 2);
-  target.takes_turns = true;
-  while (true) {
-    Lowered lowered = lower_verified(graph, ops, cut, target);
-    if (is_within(budget, lowered.bytes)) {
-      Executable e = make_verified(std::move(lowered), ops, target);
-      if (is_within(budget, e.bytes)) return e;
-    }
-    Mesh finer = cut.mesh;
-    if (finer.cores() * 2 > kMostTurns || !halve(finer, extents)) return std::nullopt;
-    cut = cut.over(finer);
-  }
-}
-
 }  // namespace
 
 void require_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,
@@ -160,6 +141,25 @@ Error advising(const Error& refusal, const std::string& advice) {
 
 Error naming_host_memory(const Error& refusal, std::int64_t bytes) {
   return advising(refusal, "; or raise {host-memory} to " + budget_value(bytes));
+}
+
+std::optional<Executable> lower_in_turns(Budget budget, const Graph& graph, const OpTable& ops, Cut cut,
+                                         Target target) {
+  constexpr std::int64_t kMostTurns = 256;  // beyond it planning takes longer than what it saves
+  const Shape extents = extents_of(graph);
+  budget = beside_sample(budget, graph);
+  if (budget.process_bytes > 0) budget.process_bytes = std::max<std::int64_t>(1, budget.process_bytes / 2);
+  target.takes_turns = true;
+  while (true) {
+    Lowered lowered = lower_verified(graph, ops, cut, target);
+    if (is_within(budget, lowered.bytes)) {
+      Executable e = make_verified(std::move(lowered), ops, target);
+      if (is_within(budget, e.bytes)) return e;
+    }
+    Mesh finer = cut.mesh;
+    if (finer.cores() * 2 > kMostTurns || !halve(finer, extents)) return std::nullopt;
+    cut = cut.over(finer);
+  }
 }
 
 Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,

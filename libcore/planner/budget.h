@@ -13,7 +13,8 @@ struct Budget {
   std::int64_t core_bytes = 0;     // per core; 0: no limit
   std::int64_t process_bytes = 0;  // all cores and workers of this process together; 0: no limit
   bool of_machine = false;         // process_bytes is the machine's free memory, not a value that the user gave
-  std::int64_t beside_bytes = 0;   // that the process holds for each element of the image while its cores take turns
+  bool holds_sample = true;        // the process holds the image while its cores take turns; of ranks the first alone
+  std::int64_t beside_bytes = 0;   // that it then holds for each element of the image besides
   bool may_take_turns = false;     // beyond process_bytes arenas may lie in a file, see lower_within()
   std::int64_t held_bytes = 0;     // by the process beside process_bytes; {host-memory} is for both
   bool caller_names = false;       // who asks for the plan names a {host-memory} that would do, not the refusal
@@ -45,6 +46,10 @@ Error naming_host_memory(const Error& refusal, std::int64_t bytes);
 /// nothing has then been allocated.
 Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,
                         const Target& target);
+
+/// Lowers for cores that take turns as lower_within() does, over a cut or the first finer one of which turns are within
+/// the budget, also where the cores could stay in memory; none where there is none.
+std::optional<Executable> lower_in_turns(Budget budget, const Graph& graph, const OpTable& ops, Cut cut, Target target);
 
 /// Returns a finer partition under which every core stays within `core_bytes`: the axis with the widest parts is halved
 /// until the plan fits or 128 cores are reached. Nullopt when none fits.

@@ -167,7 +167,7 @@ void CoreSet::run_barrier(std::size_t index) {
       break;
     case InstructionKind::kExchange:
       flight_.emplace(together, index);
-      if (!overlap_) land();
+      if (!overlap_ || cores_.take_turns()) land();
       break;
     case InstructionKind::kCompute:
       pool_.run(1, [&](std::int64_t, int worker) { run_call(index, -1, cores_.call(index, hosted(0), 0), worker); });

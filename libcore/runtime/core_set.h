@@ -73,7 +73,8 @@ class CoreSet {
   /// cores are then invalid; parameters and states are unchanged. A kernel call is never interrupted. With several
   /// ranks no rank stops within a step, since others wait for its messages.
   void set_stop(StopCheck stop);
-  /// False: every exchange completes before the next segment begins; this measures the benefit of overlap.
+  /// False: every exchange completes before the next segment begins; this measures the benefit of overlap. So it does
+  /// where cores take turns: a core that is not at work would come into memory for what arrives.
   void set_overlap(bool overlap) { overlap_ = overlap; }
   /// Records events while the recorder has a step open; null: records nothing.
   void set_trace(TraceRecorder* trace) { trace_ = trace; }

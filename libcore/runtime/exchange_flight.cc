@@ -79,6 +79,7 @@ void ExchangeFlight::start_sends() {
         t_.cores.held(exchange().value, static_cast<std::size_t>(piece.copy->from)).sub(piece.copy->box);
     const TraceSpan span(t_.trace, worker, TraceKind::kExchange, index_, piece.copy->from, from.bytes());
     copy(from, dense_view(piece.at, type, piece.copy->box));
+    t_.cores.evict(piece.copy->from);
   });
   for (const auto& [peer, bytes] : messages) {
     const TraceSpan span(t_.trace, 0, TraceKind::kSend, index_, -1, static_cast<std::int64_t>(bytes.size()), peer);
@@ -111,6 +112,7 @@ void ExchangeFlight::unpack(const Incoming& message, int worker) {
     const TensorView to =
         t_.cores.held(exchange().value, static_cast<std::size_t>(piece.copy->to)).sub(piece.copy->box);
     copy(dense_view(piece.at, type, piece.copy->box), to);
+    t_.cores.evict(piece.copy->to);
     coming_[static_cast<std::size_t>(piece.copy->to - first_)].fetch_sub(1, std::memory_order_release);
   }
 }

@@ -53,12 +53,42 @@ const Executable& Session::plan(const Shape& extents, Phase phase) {
     kept_.splice(kept_.begin(), kept_, found);
     return *kept_.front().executable;
   }
-  auto executable = std::make_unique<Executable>(lower_(extents, phase));
+  auto executable = std::make_unique<Executable>(lowered(key));
   bytes_[key] = {
       .run = executable->bytes, .kept = kept_bytes(*executable), .partition = executable->program.mesh().partition};
   kept_.push_front({key, std::move(executable)});
   evict();
   return *kept_.front().executable;
+}
+
+Executable Session::lowered(const Key& key) const {
+  const auto& [phase, extents] = key;
+  const auto turns = turns_.find(key);
+  if (turns == turns_.end()) return lower_(extents, phase);
+  auto executable = lower_in_turns_(extents, phase, turns->second);
+  if (executable && executable->program.mesh().partition == turns->second) return std::move(*executable);
+  throw Error(ErrorKind::kBudget, "[memory] cores that take turns over the cut " + to_string(turns->second) +
+                                      ", on which the processes agreed, are over the budget of this process; nothing "
+                                      "was allocated. Raise {host-memory}");
+}
+
+std::optional<Dims> Session::turns_over(const Shape& extents, Phase phase) const {
+  ensure(may_take_turns(), "who asks for turns says how they are lowered");
+  try {
+    const auto executable = lower_in_turns_(extents, phase, std::nullopt);
+    return executable ? std::optional(executable->program.mesh().partition) : std::nullopt;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kBudget) throw;
+    return std::nullopt;
+  }
+}
+
+void Session::take_turns(const Shape& extents, Phase phase, const Dims& partition) {
+  const Key key{phase, extents};
+  if (is_live(key)) release();
+  std::erase_if(kept_, [&](const Kept& kept) { return kept.key == key; });
+  bytes_.erase(key);
+  turns_[key] = partition;
 }
 
 PlanBytes Session::bytes(const Shape& extents, Phase phase) {

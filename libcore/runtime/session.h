@@ -54,6 +54,19 @@ class Session {
   /// Returns the bytes of the plan that would be made within another {host-memory}; none where that fails too, or
   /// set_lower_within() was not called. Keeps nothing.
   std::optional<PlanBytes> bytes_within(const Shape& extents, Phase phase, std::int64_t budget_bytes) const;
+  /// Lowers the model for cores of several ranks that take turns, over that partition, or without one over the first
+  /// that is within the budget of this rank. None, or kBudget, where none is.
+  using LowerInTurns =
+      std::function<std::optional<Executable>(const Shape& extents, Phase phase, const std::optional<Dims>& over)>;
+  /// Sets it; the ranks then agree on a partition (take_turns()). Cores of one rank take turns by Lower.
+  void set_lower_in_turns(LowerInTurns lower) { lower_in_turns_ = std::move(lower); }
+  bool may_take_turns() const { return lower_in_turns_ != nullptr; }
+  /// Returns the partition over which this rank's cores would take turns; none where none is within its budget. Keeps
+  /// nothing. Requires: may_take_turns().
+  std::optional<Dims> turns_over(const Shape& extents, Phase phase) const;
+  /// From now on that size is planned for cores that take turns over that partition, on which all ranks agreed; plan()
+  /// refuses it where this rank's are over its budget.
+  void take_turns(const Shape& extents, Phase phase, const Dims& partition);
   /// Keeps the most recently requested plans, up to `most_bytes` in total; 0: all. The newest and that of the core set
   /// stay.
   void keep_plans(std::int64_t most_bytes);
@@ -86,6 +99,7 @@ class Session {
   const OpTable& ops_;
   Lower lower_;
   std::function<Executable(const Shape& extents, Phase phase, std::int64_t budget_bytes)> lower_within_;
+  LowerInTurns lower_in_turns_;
   WorkerPool& pool_;
   InProcessTransport in_process_;
   Transport& transport_;
@@ -99,10 +113,12 @@ class Session {
     std::unique_ptr<Executable> executable;
   };
   void evict();
+  Executable lowered(const Key& key) const;
   bool is_live(const Key& key) const { return cores_ != nullptr && key == live_; }
 
   std::list<Kept> kept_;  // most recently requested first
   std::map<Key, PlanBytes> bytes_;
+  std::map<Key, Dims> turns_;  // the partitions of take_turns()
   std::int64_t most_kept_bytes_ = 0;
   std::unique_ptr<CoreSet> cores_;
   Key live_;

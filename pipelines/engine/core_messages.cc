@@ -139,6 +139,7 @@ void feed_from_first(Session& session, CoreSet& cores, ValueId id, const FillBox
       transport.receive(0, kSampleTag, bytes_of(arrived));
       copy(dense_view(arrived.data(), dtype, piece), view.sub(piece));
     }
+    cores.rest(own.core);
   }
 }
 
@@ -148,41 +149,47 @@ std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const Pac
   const std::int64_t all = cores.executable().program.mesh().cores();
   const Ranks place = transport.place();
   const auto first = static_cast<std::size_t>(place.first(all));
-  std::vector<std::vector<std::byte>> packed(static_cast<std::size_t>(place.end(all)) - first);
-  std::vector<std::int64_t> sizes(packed.size());
-  session.pool().run(std::ssize(packed), [&](std::int64_t i, int) {
-    const auto at = static_cast<std::size_t>(i);
-    if (transport.rank() == 0 && look) {
-      look(first + at);
-      cores.rest(first + at);
-      return;
+  const auto hosted = static_cast<std::size_t>(place.end(all)) - first;
+  const auto workers = static_cast<std::size_t>(session.pool().workers());
+  const std::size_t at_once =
+      cores.executable().bytes.takes_turns() ? std::min(hosted, workers) : hosted;  // that hold what they packed
+  std::int64_t most = 0;
+  for (std::size_t begin = 0; begin < hosted; begin += at_once) {
+    std::vector<std::vector<std::byte>> packed(std::min(at_once, hosted - begin));
+    session.pool().run(std::ssize(packed), [&](std::int64_t i, int) {
+      std::vector<std::byte>& own = packed[static_cast<std::size_t>(i)];
+      const std::size_t core = first + begin + static_cast<std::size_t>(i);
+      if (transport.rank() == 0 && look) {
+        look(core);
+      } else {
+        own = pack(core);
+        if (transport.rank() == 0) take(core, own), own = {};
+      }
+      cores.rest(core);
+    });
+    std::int64_t bytes = 0;
+    for (const std::vector<std::byte>& own : packed) {
+      const std::int64_t size = std::ssize(own);
+      bytes += size;
+      if (transport.rank() == 0) continue;  // took it already
+      transport.send(0, kFoundTag, std::as_bytes(std::span(&size, 1)));
+      if (size > 0) transport.send(0, kFoundTag, own);
     }
-    packed[at] = pack(first + at);
-    sizes[at] = std::ssize(packed[at]);
-    cores.rest(first + at);
-    if (transport.rank() > 0) return;
-    take(first + at, packed[at]);
-    packed[at] = {};
-  });
-  std::int64_t bytes = 0;
-  for (const std::int64_t size : sizes) bytes += size;
-  for (std::size_t i = 0; transport.rank() > 0 && i < packed.size(); ++i) {
-    transport.send(0, kFoundTag, std::as_bytes(std::span(&sizes[i], 1)));
-    if (sizes[i] > 0) transport.send(0, kFoundTag, packed[i]);
+    most = std::max(most, bytes);
   }
   for (int from = 1; transport.rank() == 0 && from < transport.ranks(); ++from)
     for (std::int64_t core = place.first_of(from, all); core < place.first_of(from + 1, all); ++core) {
       std::int64_t size = 0;
       transport.receive(from, kFoundTag, std::as_writable_bytes(std::span(&size, 1)));
-      if (const std::int64_t most = most_packed_bytes(cores.executable().bytes, core); size < 0 || size > most)
+      if (const std::int64_t limit = most_packed_bytes(cores.executable().bytes, core); size < 0 || size > limit)
         throw Error(ErrorKind::kInternal, "[ranks] " + transport.name(from) + " sends " + std::to_string(size) +
                                               " bytes that core " + std::to_string(core) + " found, of at most " +
-                                              std::to_string(most) + "; nothing was allocated for them");
+                                              std::to_string(limit) + "; nothing was allocated for them");
       std::vector<std::byte> arrived(static_cast<std::size_t>(size));
       if (size > 0) transport.receive(from, kFoundTag, arrived);
       take(static_cast<std::size_t>(core), arrived);
     }
-  return bytes;
+  return most;
 }
 
 }  // namespace voxshard

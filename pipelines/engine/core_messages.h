@@ -41,8 +41,9 @@ Interval samples_of(const Program& program, const Ranks& place);
 void feed_from_first(Session& session, CoreSet& cores, ValueId id, const FillBox& fill);
 
 /// Packs the result of each core of this rank and gathers the results on rank 0, where `take` gets those of its own
-/// cores and then, one after another, those of the other ranks. All ranks call it. Returns the bytes that this rank
-/// packed. Errors: RankFailed; those of the functions.
+/// cores and then, one after another, those of the other ranks. All ranks call it. Returns the most bytes that this
+/// rank held packed for rank 0 at a time: those of all its cores, or where cores take turns those of as many as it has
+/// workers; 0 on rank 0. Errors: RankFailed; those of the functions.
 ///   look  where rank 0 gives it, it takes the results of rank 0's own cores in place of `pack` and `take`
 std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const PackCore& pack, const TakeCore& take,
                                const LookAtCore& look = {});

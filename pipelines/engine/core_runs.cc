@@ -12,7 +12,7 @@
 namespace voxshard {
 namespace {
 
-constexpr const char *kPlan = "plan", *kRun = "run", *kEnd = "end",
+constexpr const char *kPlan = "plan", *kTurns = "turns", *kRun = "run", *kEnd = "end",
                      *kStop = "stop";  // the requests that rank 0 broadcasts
 
 void broadcast_request(Session& session, const char* kind, Phase phase = Phase::kPredict,
@@ -102,6 +102,58 @@ void add_refusals(PlannedBytes& planned, const std::string& text, const std::str
   }
 }
 
+nlohmann::json list_of(const std::set<Shape>& sizes) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Shape& extents : sizes) list.push_back(shape_json(extents));
+  return list;
+}
+
+/// Plans on all ranks, on rank 0. The other ranks wait for it: it does not stop in between.
+PlannedBytes planned_together(Session& session, const std::set<Shape>& sizes, Phase phase,
+                              const PredictingProcess& process) {
+  Transport& transport = session.transport();
+  broadcast_request(session, kPlan, phase, list_of(sizes));
+  PlannedBytes planned = planned_sizes(session, sizes, phase, process);
+  const std::vector<std::string> all = gather_texts(transport, "");
+  for (int rank = 1; rank < transport.ranks(); ++rank)
+    add_refusals(planned, all[static_cast<std::size_t>(rank)], transport.name(rank));
+  planned.held += {{MemoryPart::kFeeding, feeding_bytes(session.pool().workers())}};
+  return planned;
+}
+
+/// Lets the cores of all ranks take turns at the sizes of which they can on each; all ranks call it. The cut is that of
+/// the rank that needs the finest: all halve the same parts in the same order.
+void agree_on_turns(Session& session, const nlohmann::json& sizes, Phase phase) {
+  Transport& transport = session.transport();
+  nlohmann::json own = nlohmann::json::array();
+  for (const nlohmann::json& extents : sizes) {
+    const auto over = session.turns_over(shape_from_json(extents), phase);
+    own.push_back(over ? nlohmann::json(to_string(*over)) : nlohmann::json());
+  }
+  const std::vector<std::string> all = gather_texts(transport, pack_json(own));
+  const auto cores_of = [](const Dims& partition) { return Mesh{.partition = partition}.cores(); };
+  nlohmann::json agreed = nlohmann::json::array();
+  for (std::size_t i = 0; transport.rank() == 0 && i < sizes.size(); ++i) {
+    std::optional<Dims> finest;
+    bool everywhere = true;
+    for (const std::string& text : all) {
+      const nlohmann::json over = nlohmann::json(unpack_cbor(text)).at(i);
+      everywhere = everywhere && over.is_string();
+      if (!everywhere) break;
+      const std::string words = over.get<std::string>();
+      const Dims partition = partition_from_text(words, partition_rank(words));
+      if (!finest || cores_of(partition) > cores_of(*finest)) finest = partition;
+    }
+    agreed.push_back(everywhere ? nlohmann::json(to_string(*finest)) : nlohmann::json());
+  }
+  agreed = unpack_cbor(broadcast_text(transport, pack_json(agreed)));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (const nlohmann::json& over = agreed.at(i); over.is_string()) {
+      const std::string words = over.get<std::string>();
+      session.take_turns(shape_from_json(sizes[i]), phase, partition_from_text(words, partition_rank(words)));
+    }
+}
+
 /// Serves the requests of rank 0, on another rank, until rank 0 ends. Returns the memory used at the peak.
 ProcessPlan take_part(ModelSessions& models, const CoreWork& work, const PredictingProcess& process) {
   ProcessPlan most = base_plan(process.base_bytes);
@@ -121,7 +173,11 @@ ProcessPlan take_part(ModelSessions& models, const CoreWork& work, const Predict
       gather_texts(session.transport(), refusals(models.planned(model)));
       continue;
     }
-    ensure(kind == kRun, "rank 0 broadcasts one of four requests");
+    if (kind == kTurns) {
+      agree_on_turns(session, request.at("sizes"), phase_of(request));
+      continue;
+    }
+    ensure(kind == kRun, "rank 0 broadcasts one of five requests");
     const CoreRun run{.extents = shape_from_json(request.at("sizes")), .note = request.at("note")};
     std::exception_ptr why;  // rank 0 reports it
     CoreSet* const cores = agreed_cores(session, run.extents, work.phase, why);
@@ -185,20 +241,15 @@ void coordinate(ModelSessions& models, const CoreWork& work, const PredictingPro
 
 PlannedBytes plan_runs(Session& session, const std::set<Shape>& sizes, Phase phase, const std::string& inputs,
                        const PredictingProcess& process, Progress& progress) {
-  Transport& transport = session.transport();
-  const bool alone = transport.ranks() == 1;
-  if (!alone) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Shape& extents : sizes) list.push_back(shape_json(extents));
-    broadcast_request(session, kPlan, phase, list);
-  }
-  // The other ranks wait for this rank: it checks for a stop after the exchange.
-  PlannedBytes planned = planned_sizes(session, sizes, phase, process, alone ? progress.stop_check() : StopCheck());
-  if (!alone) {
-    const std::vector<std::string> all = gather_texts(transport, "");
-    for (int rank = 1; rank < transport.ranks(); ++rank)
-      add_refusals(planned, all[static_cast<std::size_t>(rank)], transport.name(rank));
-    planned.held += {{MemoryPart::kFeeding, feeding_bytes(session.pool().workers())}};
+  const bool alone = session.transport().ranks() == 1;
+  PlannedBytes planned = alone ? planned_sizes(session, sizes, phase, process, progress.stop_check())
+                               : planned_together(session, sizes, phase, process);
+  if (!alone && session.may_take_turns() && !planned.refused.empty()) {
+    std::set<Shape> refused;
+    for (const auto& [extents, error] : planned.refused) refused.insert(extents);
+    broadcast_request(session, kTurns, phase, list_of(refused));
+    agree_on_turns(session, list_of(refused), phase);
+    planned = planned_together(session, sizes, phase, process);
   }
   throw_if_stopped(progress);
   if (planned.fits.empty()) return planned;

@@ -64,7 +64,8 @@ void coordinate(ModelSessions& models, const CoreWork& work, const PredictingPro
                 const std::function<void()>& body, ProcessPlan* most = nullptr);
 
 /// Plans a run at every size on all ranks and logs the largest, so that a size over the budget of any rank is refused
-/// before the first file. Rank 0 calls it within coordinate(). Sessions keep as many of the plans as fit; where none
+/// before the first file; where the ranks may take turns (Session::set_lower_in_turns) they agree on the cut of what is
+/// refused, and plan again. Rank 0 calls it within coordinate(). Sessions keep as many of the plans as fit; where none
 /// does, the caller says so.
 ///   sizes   N and the spatial axes
 ///   inputs  the inputs of these sizes, for the log: "12 images"

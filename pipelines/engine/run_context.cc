@@ -5,6 +5,7 @@
 #include "io/files/structured_text.h"
 #include "libcore/base/budget_value.h"
 #include "libcore/base/text.h"
+#include "libcore/ops/op_table.h"
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"
 #include "pipelines/model_runs/rank_json.h"
@@ -31,10 +32,12 @@ WorkerPool& RunContext::pool() const {
 }
 
 std::unique_ptr<Session> RunContext::session(TrainedRun& run, const BesideSession& beside) const {
-  const bool may_take_turns = !resources_.scratch.empty() && transport_.ranks() == 1;
+  const bool has_scratch = !resources_.scratch.empty(), may_take_turns = has_scratch && alone(),
+             writes = this->writes();
   const auto within = [=, core_bytes = core_budget_bytes(), base = base_bytes()](std::int64_t budget_bytes) {
     return Budget{.core_bytes = core_bytes,
                   .process_bytes = left_of(left_of(budget_bytes, base), beside.bytes),
+                  .holds_sample = writes,
                   .beside_bytes = beside.bytes_per_element,
                   .may_take_turns = may_take_turns,
                   .held_bytes = base + beside.bytes,
@@ -45,6 +48,15 @@ std::unique_ptr<Session> RunContext::session(TrainedRun& run, const BesideSessio
   session->set_lower_within([=, spec = run.spec](const Shape& extents, Phase phase, std::int64_t budget_bytes) {
     return lowering_of(spec, within(budget_bytes), target)(extents, phase);
   });
+  if (has_scratch && !alone())
+    session->set_lower_in_turns([=, budget = within(budget_bytes()), spec = run.spec](const Shape& extents, Phase phase,
+                                                                                      const std::optional<Dims>& over) {
+      const Graph graph = build_graph(spec, extents, phase, spec.precision);
+      const Cut cut = over ? spec.cut.over({.partition = *over}) : spec.cut;
+      if (!over && budget.core_bytes > 0)
+        require_within({.core_bytes = budget.core_bytes}, graph, op_table(), cut, target);
+      return lower_in_turns(budget, graph, op_table(), cut, target);
+    });
   session->set_scratch([this](std::int64_t bytes) { return scratch_.with_room(bytes); });
   session->set_stop(progress_.stop_check());
   return session;

@@ -79,7 +79,7 @@ class RunContext {
     return {budget_bytes(), base_bytes(), loaded_bytes};
   }
   /// Makes a session within the budgets from the run's parameters, which are moved out of the run. With a scratch
-  /// folder and one process its cores take turns where a plan exceeds the budget; the context outlives the session.
+  /// folder its cores take turns where a plan exceeds the budget; the context outlives the session.
   /// Errors: as prediction_session().
   std::unique_ptr<Session> session(TrainedRun& run, const BesideSession& beside = {}) const;
 

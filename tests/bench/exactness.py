@@ -6,11 +6,12 @@
 
 One run is trained: instance norm, base 8, few steps on `demo` phantoms. Each size is a phantom, repeated and written in planes. Of
 each size come, one after another: uncut in memory, under each budget (the partition is that of the run, and the program's where
-that does not fit), each cut in memory, and each cut under each budget. A budget of N% is that share of what the uncut prediction
-plans; none: of the first row that was planned. A Markdown table: voxels that differ from the first label map of that size, memory
-planned and at the peak, in MiB, the file of cores that take turns, seconds, and the command. Rows appear as they are done. Ends
-with 1 when a voxel differs, a peak exceeds its plan by more than 16 MiB, a row is refused other than for its budget or with a larger
-budget than one that does, or a label map has a single label, so that equal ones show little.
+that does not fit), each cut in memory, and each cut under each budget; with --ranks N the rows of the cuts once more over N ranks,
+each with that budget. A budget of N% is that share of what the uncut prediction plans; none: of the first row that was planned. A
+Markdown table: voxels that differ from the first label map of that size, memory planned and at the peak, in MiB (of ranks that with
+the highest peak), the file of cores that take turns (of ranks that of rank 0), seconds, and the command. Rows appear as they are
+done. Ends with 1 when a voxel differs, a peak exceeds its plan by more than 16 MiB, a row is refused other than for its budget or
+with a larger budget than one that does, or a label map has a single label, so that equal ones show little.
 """
 import argparse, gzip, itertools, re, shutil, struct, sys, tempfile
 from pathlib import Path
@@ -26,6 +27,7 @@ p.add_argument("sizes", nargs="+", help="x, y, z like 512x512x600")
 p.add_argument("--voxshard", default="build/release/bin/voxshard")
 p.add_argument("--budgets", default="60%,4GiB", help="values of --host-memory, or shares of the uncut plan, with commas; '': none")
 p.add_argument("--cuts", default="1x1x2x2x1,1x2x2x2x1", help="values of --partition, with commas; '': none")
+p.add_argument("--ranks", type=int, default=1, help="over 1: the cuts also under mpirun with so many")
 p.add_argument("--base-filters", default="8")
 p.add_argument("--steps", default="30", help="of the training")
 p.add_argument("--precision", default="f32,bf16", help="each gives rows of its own")
@@ -35,10 +37,11 @@ a = p.parse_args()
 voxshard = str(Path(a.voxshard).resolve())
 
 
-def ours(*words):
+def ours(*words, ranks=1):
     """What `run` of memory.py gives; of a command that is refused or leaves its volume out its message."""
     try:
-        return *run(voxshard, [str(w) for w in words]), ""
+        launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
+        return *run(voxshard, [str(w) for w in words], launcher), ""
     except SystemExit as refused:
         return None, 0, str(refused)
 
@@ -102,10 +105,12 @@ def bytes_of(budget, whole):
 def rows_of(room, size, precision):
     """Prints the rows of a size and yields what is wrong in them."""
     budgets, cuts = [b for b in a.budgets.split(",") if b], [c for c in a.cuts.split(",") if c]
-    ways = [("", ""), *(("", b) for b in budgets), *((c, "") for c in cuts), *((c, b) for c in cuts for b in budgets)]
+    ways = [("", "", 1), *(("", b, 1) for b in budgets)]
+    for ranks in sorted({1, a.ranks}):
+        ways += [*((c, "", ranks) for c in cuts), *((c, b, ranks) for c in cuts for b in budgets)]
     reference, whole = room / f"first_{precision}.nii.gz", 0
-    refused, did = [], []  # cut and MiB of the budget
-    for cut, budget in ways:
+    refused, did = [], []  # cut with its ranks, and MiB of the budget
+    for cut, budget, ranks in ways:
         words = ["predict", "run", "volume.nii", "-o", "out", "--precision", precision, "--threads", a.threads]
         words += ["--partition", cut] if cut else []
         if budget.endswith("%") and not whole:
@@ -114,9 +119,10 @@ def rows_of(room, size, precision):
         words += ["--host-memory", f"{allowed}MiB"] if budget else []
         out = room / "out"
         shutil.rmtree(out, ignore_errors=True)
-        report, seconds, message = ours(*(str(room / w) if w in ("run", "volume.nii", "out") else w for w in words))
-        name = f"| {size} | {precision} | {cut or 'of the run'} | {budget or '-'} |"
-        command = f"`voxshard {' '.join(words)}`"
+        report, seconds, message = ours(*(str(room / w) if w in ("run", "volume.nii", "out") else w for w in words), ranks=ranks)
+        name = f"| {size} | {precision} | {cut or 'of the run'}{f' over {ranks} ranks' if ranks > 1 else ''} | {budget or '-'} |"
+        command = f"`{f'mpirun -n {ranks} ' if ranks > 1 else ''}voxshard {' '.join(words)}`"
+        cut = (cut, ranks)
         if report is None:
             reason = message.replace(str(room) + "/", "").partition("\n")[2].strip()
             print(f"{name} refused | | | | | {command} |", flush=True)
@@ -130,7 +136,7 @@ def rows_of(room, size, precision):
         did.append((cut, allowed))
         if larger := [one for of, one in refused if of == cut and allowed and one >= allowed]:
             yield f"{command}: {larger[0]}MiB were refused, {allowed}MiB do"
-        memory = report["memory"]
+        memory = max((one["memory"] for one in report.get("ranks", [report])), key=lambda one: one["peak_resident_bytes"])
         whole, labels = whole or memory["planned_bytes"], out / "volume.nii.gz"
         if reference.exists():
             count = differing(reference, labels)

@@ -101,10 +101,10 @@ CASES = [
 ]
 
 
-def run(voxshard, words):
+def run(voxshard, words, launcher=()):
     """The document that the command prints, and its seconds."""
     begin = time.monotonic()
-    done = subprocess.run([voxshard, *words, "--json", "--quiet"], capture_output=True, text=True)
+    done = subprocess.run([*launcher, voxshard, *words, "--json", "--quiet"], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(words)}\nexit {done.returncode}: {done.stderr or done.stdout}")
     return json.loads(done.stdout), time.monotonic() - begin

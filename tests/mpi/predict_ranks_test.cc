@@ -82,6 +82,35 @@ TEST_F(PredictRanks, LabelMapsAreThoseOfOneProcessAndATornFileCostsItself) {
   EXPECT_THAT(many.err, HasSubstr("[ranks] 5 ranks cannot share out 4 cores"));
 }
 
+TEST_F(PredictRanks, CoresOfSeveralRanksTakeTurnsWithinTheBudgetOfEachToTheSameBytes) {
+  run_well("demo " + (folder_ / "data") + " --cases 2 --test 1");
+  run_well("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 2,2,2");
+  run_well("train " + (folder_ / "work") + " -o " + (folder_ / "run") +
+           " --base-filters 16 --depth 3 --norm instance --crop 16x16x16 --steps 1 --fold all");
+  const std::string words = "predict " + (folder_ / "run") + " " + (folder_ / "data/imagesTs") + " --threads 2 -o ";
+  ASSERT_EQ(run(0, words + (folder_ / "alone") + " --quiet").exit_code, 0);
+  const auto file = [&](const std::string& out) { return folder_ / (out + "/phantom_002.nii.gz"); };
+  for (const int ranks : {2, 3}) {
+    const std::string cut = "cut" + std::to_string(ranks), over = " --partition 1x" + std::to_string(ranks) + "x1x1x1";
+    const json all = expect_same(ranks, words + (folder_ / cut) + over, {{file(cut), file("alone")}}, 0);
+    EXPECT_EQ(all.at("scratch_bytes"), 0);
+    const auto& memory = all.at("ranks").at(0).at("memory");
+    const std::int64_t arenas = memory.at("planned").at("arenas"),
+                       budget = memory.at("planned_bytes").get<std::int64_t>() - arenas / 2;
+    const std::string within = over + " --host-memory " + std::to_string(budget),
+                      turns = "turns" + std::to_string(ranks);
+    const json report = expect_same(ranks, words + (folder_ / turns) + within, {{file(turns), file("alone")}}, 0);
+    EXPECT_GT(report.at("scratch_bytes"), 0);
+    expect_small(report, ranks);
+    for (const auto& rank : report.at("ranks")) {
+      EXPECT_LE(rank.at("memory").at("planned_bytes").get<std::int64_t>(), budget) << rank;
+      EXPECT_LT(rank.at("memory").at("planned").at("arenas").get<std::int64_t>(), arenas) << rank;
+    }
+    const Launched none = run(ranks, words + (folder_ / "none") + within + " --scratch none");
+    EXPECT_EQ(none.exit_code, 7) << none.err;
+  }
+}
+
 TEST_F(PredictRanks, AFolderWithoutAnImageEndsAllRanksWithItsExitCode) {
   run_well("demo " + (folder_ / "data") + " --cases 2 --test 1");
   run_well("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 8,8,8");

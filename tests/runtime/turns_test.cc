@@ -1,5 +1,5 @@
 // Cores that take turns in memory give the bits of cores that all stay there, on every grid, with any number of
-// workers.
+// workers and over any number of ranks.
 #include "libcore/memory/turns.h"
 
 #include <sys/mman.h>
@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "libcore/runtime/worker_loop.h"
+#include "tests/ranks/mailbox.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {
@@ -112,11 +113,12 @@ TEST(Turns, InASegmentNoMoreCoresAreAtWorkThanWorkers) {
 }
 
 struct Bits {
-  Tensor logits;
+  Tensor logits;  // of the cores of this rank; the rest is zero
   Footprint planned;
 };
 
-Bits predicted(const SceneOptions& options, bool turns) {
+///   transport  to the other ranks; null: there are none
+Bits predicted(const SceneOptions& options, bool turns, Transport* transport = nullptr) {
   UNetScene scene(options);
   std::optional<File> file;
   Session session(
@@ -124,9 +126,10 @@ Bits predicted(const SceneOptions& options, bool turns) {
       [&](const Shape& extents, Phase) {
         Target target = scene_target(options);
         target.takes_turns = turns;
+        if (transport != nullptr) target.ranks = transport->place();
         return lower(scene_graph(options, extents, false), op_table(), scene_cut(options), target);
       },
-      scene.pool);
+      scene.pool, transport);
   session.parameters() = scene.session.parameters();
   session.set_scratch([&](std::int64_t bytes) { return file.emplace(bytes).descriptor(); });
   Bits bits{.logits = {}, .planned = session.plan(scene.extents, Phase::kPredict).bytes};
@@ -159,6 +162,36 @@ TEST_P(AnyTurns, GiveTheBitsOfCoresThatStayInMemory) {
   }
 }
 
+TEST_P(AnyTurns, OverRanksGiveTheBitsOfOneProcess) {
+  const auto& [partition, dtype, norm] = GetParam();
+  const SceneOptions options{.extents = {1, 13, 12, 16},
+                             .partition = partition,
+                             .dtype = dtype,
+                             .config = {.base_filters = 4, .depth = 3, .norm = norm},
+                             .workers = 2};
+  const auto cores = static_cast<int>(scene_cut(options).mesh.cores());
+  if (cores == 1) GTEST_SKIP() << "one core has one rank";
+  const Bits one = predicted(options, true);
+  for (const int ranks : {2, 3}) {
+    Mailbox mailbox(ranks);
+    std::vector<Bits> all(static_cast<std::size_t>(ranks));
+    run_valid_ranks(mailbox, [&](Transport& transport) {
+      all[static_cast<std::size_t>(transport.rank())] = predicted(options, true, &transport);
+    });
+    std::int64_t file_bytes = 0;
+    Tensor logits(one.logits.dtype(), one.logits.shape());
+    for (const Bits& rank : all) {
+      EXPECT_TRUE(rank.planned.takes_turns());
+      EXPECT_LE(rank.planned.turns.resident_bytes, one.planned.turns.resident_bytes);
+      file_bytes += rank.planned.turns.file_bytes;
+      for (std::int64_t i = 0; i < logits.bytes(); ++i) logits.data()[i] |= rank.logits.data()[i];
+    }
+    EXPECT_EQ(file_bytes, one.planned.turns.file_bytes) << "no arena lies in two files";
+    EXPECT_EQ(std::memcmp(logits.data(), one.logits.data(), static_cast<std::size_t>(logits.bytes())), 0)
+        << ranks << " ranks, seed " << options.seed;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Grids, AnyTurns,
                          testing::Combine(testing::Values("1x1x1x1x1", "1x4x1x1x1", "1x3x2x1x1", "1x2x2x4x1"),
                                           testing::Values(DType::kF32, DType::kBF16),
@@ -172,7 +205,8 @@ TEST(Turns, TheFileHoldsAllArenasAndMemoryThoseOfTheWorkers) {
     file += (arena.bytes + 65535) / 65536 * 65536;
     largest = std::max(largest, arena.bytes);
   }
-  const Turns one = turns_of(lowered.program, lowered.memory, 1), two = turns_of(lowered.program, lowered.memory, 2);
+  const auto turns = [&](int workers) { return turns_of(lowered.program, lowered.memory, workers, {0, 8}); };
+  const Turns one = turns(1), two = turns(2);
   EXPECT_EQ(one.file_bytes, file);
   EXPECT_EQ(two.file_bytes, file);
   EXPECT_GE(one.resident_bytes, largest);

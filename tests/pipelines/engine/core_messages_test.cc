@@ -69,7 +69,7 @@ TEST(CoreMessages, WhatACoreFoundComesToRank0Once) {
       const Ranks place = session.transport().place();
       std::int64_t own = 0;
       for (std::int64_t core = place.first(5); core < place.end(5); ++core) own += core * 1000;
-      EXPECT_EQ(packed, own);
+      EXPECT_EQ(packed, place.rank == 0 ? 0 : own) << "rank 0 takes each at once";
       if (place.rank > 0) {
         EXPECT_TRUE(taken.empty());
         return;

@@ -9,32 +9,12 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/pipelines/rank_sessions.h"
+#include "tests/pipelines/engine/counted_voxels.h"
 
 namespace voxshard {
 namespace {
 
 using namespace test;
-
-/// Work that serialises as many bytes as the core owns voxels of the logits.
-CoreWork counting() {
-  return {.serialise = [](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
-    EXPECT_EQ(note, "a note");
-    const auto voxels =
-        static_cast<std::size_t>(cores.owned(cores.executable().program.graph.outputs.at("logits"), core).box.count());
-    return std::vector<std::byte>(voxels);
-  }};
-}
-
-std::size_t counted(Session& session, const Shape& extents) {
-  std::atomic<std::size_t> all = 0;
-  run_cores(session, counting(),
-            {.extents = extents,
-             .note = "a note",
-             .fill = fill_with_places,
-             .take = [&](std::size_t, std::span<const std::byte> bytes) { all += bytes.size(); }});
-  return all;
-}
 
 TEST(CoreRuns, OtherRanksTakePartUntilTheEnd) {
   for (const int ranks : {1, 2, 3, 4})
