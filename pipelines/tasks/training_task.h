@@ -125,6 +125,9 @@ class TrainingTask {
 
   /// Makes the next validation, on the held-out cases, with the parameters of the session that it gets.
   virtual std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const = 0;
+  /// Returns the names of the classes of Validation::by_class, in their order; empty where the task scores none by
+  /// itself.
+  virtual std::vector<std::string> scored_classes() const { return {}; }
   /// Lists a validation case that cannot be read in the run's quarantine.csv.
   virtual void leave_out(const CaseFailure& failure, Progress& progress) { (void)failure, (void)progress; }
 };

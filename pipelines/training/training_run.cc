@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "libcore/base/plain_text.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
@@ -82,10 +83,7 @@ TrainReport TrainingRun::go(TrainedOn* held_out, const ProcessPlan& measured) {
   else
     progress_.log("all " + std::to_string(o_.steps) + " steps are done: nothing is left to train; more with {steps}");
   if (data_changed_) save();
-  std::vector<std::string> columns = {"step",          "loss",    "gradient_norm",
-                                      "learning_rate", "seconds", "validation_" + report_.metric};
-  if (keeps_average()) columns.push_back(columns.back() + "_averaged");
-  folder_.begin_rows(columns, {trainer_->steps_done(), !state_.unvalidated.is_null()});
+  folder_.begin_rows(columns(), {trainer_->steps_done(), !state_.unvalidated.is_null()});
   if (report_.validation_cases > 0) folder_.begin_validations(report_.metric, trainer_->steps_done());
   progress_.update("train", trainer_->steps_done(), o_.steps, "");
   try {
@@ -198,12 +196,26 @@ std::string TrainingRun::text_of(const StepResult& result) const {
   return text;
 }
 
+std::vector<std::string> TrainingRun::columns() {
+  constexpr std::size_t kMostClassColumns = 200;  // as many as TensorBoard's events have
+  const std::string score = "validation_" + report_.metric;
+  std::vector<std::string> columns = {"step", "loss", "gradient_norm", "learning_rate", "seconds", score};
+  if (keeps_average()) columns.push_back(score + "_averaged");
+  const std::vector<std::string> classes = task_->scored_classes();
+  class_columns_ = classes.size() <= kMostClassColumns ? classes.size() : 0;
+  for (std::size_t c = 0; c < class_columns_; ++c) columns.push_back(score + "_" + plain_text(classes[c]));
+  return columns;
+}
+
 std::vector<CsvField> TrainingRun::scores(bool validated) const {
-  const auto score = [&](const std::optional<Validation>& of) {
-    return validated ? of->score : std::numeric_limits<double>::quiet_NaN();
-  };
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const auto score = [&](const std::optional<Validation>& of) { return validated ? of->score : kNone; };
   std::vector<CsvField> fields = {score(report_.validation)};
   if (keeps_average()) fields.emplace_back(score(report_.averaged));
+  for (std::size_t c = 0; c < class_columns_; ++c) {
+    const bool scored = validated && c < report_.validation->by_class.size();
+    fields.emplace_back(scored ? report_.validation->by_class[c] : kNone);
+  }
   return fields;
 }
 

@@ -67,6 +67,8 @@ class TrainingRun {
   /// Validates the averaged weights, which take the place of the session's for that time.
   Validation validation_of_average();
   bool keeps_average() const { return o_.optimizer.ema > 0; }
+  /// The column names of results.csv, those of the scores by class last; of too many classes it has none.
+  std::vector<std::string> columns();
   /// The scores of the last validation, for results.csv; NaN when there was none.
   std::vector<CsvField> scores(bool validated) const;
   /// Repeats the validation that a stop interrupted, for the step of the resumed checkpoint, and writes its row.
@@ -107,6 +109,7 @@ class TrainingRun {
   std::optional<SampleFeed> feed_;
   CheckpointState state_;
   TrainReport report_;
+  std::size_t class_columns_ = 0;              // of results.csv
   TrainedOn before_;                           // the data that the weights were trained on with which the run began
   std::vector<std::string> notes_, warnings_;  // about the plan and the first weights, said when the run begins
   Json memory_;

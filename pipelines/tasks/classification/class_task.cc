@@ -176,6 +176,7 @@ class ClassTask : public TrainingTask {
   std::unique_ptr<ValidationPass> validation(const ModelSpec&) const override {
     return validate_items(p_.sets.val, p_.preparation, reader_);
   }
+  std::vector<std::string> scored_classes() const override { return p_.sets.val.classes; }
   void leave_out(const CaseFailure& failure, Progress& progress) override { left_out_.add(failure, progress); }
 
  private:

@@ -1,9 +1,11 @@
 // Training of volumes: the same bytes whatever the threads, and no run is lost by a mistake.
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <set>
 
 #include "io/files/config_file.h"
+#include "io/files/csv.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -24,6 +26,30 @@ TEST(RunTrain, LeavesTheRunFolder) {
   const std::string rows = Scene::bytes_of(o.run / "results.csv");
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 6);
   EXPECT_EQ(read_json(o.run / "run.json").at("report").at("steps"), 5);
+}
+
+TEST(RunTrain, ARowOfAValidatedStepHasTheScoreOfEachClassByName) {
+  TrainingScene scene("train_class_scores");
+  TrainOptions o = scene.options("run");
+  volumes(o).fold = "0", o.steps = 4, o.validate_every = 2;
+  run_train(o, scene.progress);
+  std::map<std::string, std::map<std::string, std::string>> scores;  // by step and class
+  read_csv(o.run / "validations.csv", [&](const std::vector<std::string>& row) {
+    if (row.at(2).empty() && !row.at(3).empty()) scores[row.at(0)][row.at(3)] = row.at(4);
+  });
+  ASSERT_EQ(scores.size(), 2u);
+  std::vector<std::vector<std::string>> rows;
+  const std::vector<std::string> columns =
+      read_csv(o.run / "results.csv", [&](const std::vector<std::string>& row) { rows.push_back(row); });
+  EXPECT_EQ(std::vector(columns.begin() + 6, columns.end()),
+            (std::vector<std::string>{"validation_dice_lungs", "validation_dice_liver", "validation_dice_lesion",
+                                      "validation_dice_spine"}));
+  ASSERT_EQ(rows.size(), 4u);
+  for (const std::vector<std::string>& row : rows)
+    for (std::size_t c = 6; c < columns.size(); ++c) {
+      const std::string name = columns[c].substr(std::string("validation_dice_").size());
+      EXPECT_EQ(row[c], scores.contains(row[0]) ? scores[row[0]].at(name) : "nan") << "step " << row[0] << ", " << name;
+    }
 }
 
 TEST(RunTrain, OneAndTwoThreadsGiveTheSameBytes) {

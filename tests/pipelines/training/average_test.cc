@@ -83,7 +83,7 @@ TEST(AveragedWeights, TheBestCheckpointIsThatOfTheBetterWeightsAndPredictionTake
   EXPECT_EQ(best.state.weights, better);
   EXPECT_TRUE(best.optimizer.empty());
   const std::string rows = Scene::bytes_of(o.run / "results.csv");
-  EXPECT_NE(rows.find("validation_dice,validation_dice_averaged\n"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("validation_dice,validation_dice_averaged,validation_dice_lungs,"), std::string::npos) << rows;
 
   for (const char* weights : {"auto", kLastWeights, kAveragedWeights}) {
     const TrainedRun run = load_trained_run({.run = o.run, .weights = weights});

@@ -1,6 +1,7 @@
 // A metric that only tests/ defines is a row: training validates by it, evaluation, summary.json and texts show it.
 #include <cmath>
 
+#include "io/files/csv.h"
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/tasks/segmentation/segmentation.h"
 #include "tests/pipelines/training_scene.h"
@@ -32,13 +33,13 @@ TEST(ToyMetric, ValidatesTrainingAndTheLowestIsTheBest) {
   const TrainReport report = run_train(o, scene.progress, tasks);
   EXPECT_EQ(report.metric, "missed");
   EXPECT_EQ(report.to_json().at("best_missed"), report.best_score);
-  std::ifstream rows(o.run / "results.csv");
-  std::string row;
-  std::getline(rows, row);
-  EXPECT_THAT(row, HasSubstr("validation_missed"));
   std::vector<double> scores;
-  while (std::getline(rows, row))
-    if (const double score = std::stod(row.substr(row.rfind(',') + 1)); std::isfinite(score)) scores.push_back(score);
+  const auto columns = read_csv(o.run / "results.csv", [&](const std::vector<std::string>& row) {
+    if (const double score = std::stod(row.at(5)); std::isfinite(score)) scores.push_back(score);
+  });
+  ASSERT_GT(columns.size(), 6u);
+  EXPECT_EQ(columns[5], "validation_missed");
+  EXPECT_EQ(columns[6], "validation_missed_lungs");
   ASSERT_EQ(scores.size(), 3u);
   const auto [lowest, highest] = std::minmax_element(scores.begin(), scores.end());
   ASSERT_LT(*lowest, *highest);
