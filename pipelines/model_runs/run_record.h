@@ -15,6 +15,9 @@ inline constexpr const char* kSavedCheckpoints = "saved_checkpoints";
 /// The key of run.json with the number of ranks; absent for one rank.
 inline constexpr const char* kRanks = "ranks";
 
+/// A summary of the data that a run was trained on, without its cases; a task may write it.
+inline constexpr const char* kFingerprintFile = "fingerprint.json";
+
 /// Reads the record of a run, with "options", "recipe", "model", "training" and kSavedCheckpoints; none when the folder
 /// has none.
 /// Errors: kInput when it is no JSON, kCheckpoint when it is of another format or lacks one of these.

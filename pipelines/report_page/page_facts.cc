@@ -131,6 +131,8 @@ Json page_facts(const fs::path& run) {
     facts["preparation"] = without_paths(prepared, kMostListed);
     facts["preparation_hash"] = content_hash(prepared.dump());
   }
+  if (const fs::path fingerprint = run / kFingerprintFile; fs::exists(fingerprint, unseen))
+    facts["fingerprint"] = without_paths(Json(read_json(fingerprint)), kMostListed);
   facts["left_out"] = left_out(run / "quarantine.csv");
   return facts;
 }

@@ -4,6 +4,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/text.h"
+#include "pipelines/model_runs/run_preparation.h"
 #include "pipelines/report_page/bar_chart.h"
 #include "pipelines/report_page/html.h"
 #include "pipelines/report_page/page_facts.h"
@@ -70,12 +71,53 @@ void add_row(HtmlTable& table, const std::string& name, const std::string& value
   if (!value.empty()) table.rows.push_back({{name}, {value}});
 }
 
-/// Adds the entries of an object, but for lists of names that have rows of their own.
+/// Adds the entries of an object, but for lists of names that have rows of their own, and for the ranges of the quality
+/// flags, hundreds of numbers for predict.
 void add_rows(HtmlTable& table, const Json& facts) {
   if (!facts.is_object()) return;
   for (const auto& [name, value] : facts.items())
-    if (name != "class_names" && name != "classes" && !(value.is_object() && value.empty()))
+    if (name != "class_names" && name != "classes" && name != kUsualCases && !(value.is_object() && value.empty()))
       add_row(table, name, value.is_object() ? value.dump() : text_of(value));
+}
+
+/// "60 to 80, median 69; 48 to 65, median 58; 48 to 80, median 51" of a range with three axes.
+std::string range_text(const Json& range, int digits) {
+  const auto value = [&](const char* which, std::size_t axis) {
+    const auto number = number_fact(range, std::string("/") + which + "/" + std::to_string(axis));
+    return number ? fixed_text(*number, digits) : "-";
+  };
+  std::string text;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    text += (axis > 0 ? "; " : "") + value("least", axis) + " to " + value("most", axis) + ", median " +
+            value("median", axis);
+  return text;
+}
+
+/// What stands in the fingerprint of the data that the run was prepared from; nothing of a run without one.
+std::string fingerprint_html(const RunData& run) {
+  const Json& facts = part_of(run.facts, "/fingerprint");
+  if (!facts.is_object()) return "";
+  HtmlTable ranges{.name = "fingerprint", .head = {"fingerprint of the data", "value"}, .rows = {}},
+      classes{.name = "fingerprint-classes", .head = {"class", "cases", "share of all voxels"}, .rows = {}};
+  if (const auto cases = number_fact(facts, "/cases"))
+    ranges.rows.push_back({{"prepared cases"}, number_cell(*cases, 0)});
+  add_row(ranges, "voxels of a file, along x; y; z", range_text(part_of(facts, "/size"), 0));
+  add_row(ranges, "spacing (mm), along x; y; z", range_text(part_of(facts, "/spacing_mm"), 3));
+  if (const Json& codes = part_of(facts, "/orientations"); codes.is_object())
+    for (const auto& [code, count] : codes.items()) add_row(ranges, "cases stored as " + code, count.dump());
+  const auto add_foreground = [&](const std::string& name, const Json& values) {
+    if (!values.is_object()) return;
+    for (const auto& [key, value] : values.items())
+      if (value.is_number()) ranges.rows.push_back({{name + ", " + key}, number_cell(value.get<double>(), 2)});
+  };
+  add_foreground("foreground HU", part_of(facts, "/foreground_hu"));
+  for (const Json& channel : part_of(facts, "/foreground_by_channel"))
+    add_foreground("foreground of " + fact(channel, "/channel"), part_of(channel, "/values"));
+  for (const Json& one : part_of(facts, "/classes"))
+    classes.rows.push_back({{fact(one, "/name")},
+                            number_cell(number_fact(one, "/cases").value_or(0), 0),
+                            number_cell(number_fact(one, "/share_of_voxels").value_or(0), 6)});
+  return to_html(ranges) + to_html(classes);
 }
 
 }  // namespace
@@ -106,7 +148,7 @@ std::string data_section(const RunData& run) {
     for (const auto& [name, count] : drawn.items()) add_row(table, "samples drawn on " + name, count.dump());
   if (const auto changes = number_fact(run.facts, "/data_changes"); changes.value_or(0) > 0)
     add_row(table, "changes of the data while it trained", fact(run.facts, "/data_changes"));
-  return "<section id=\"data\"><h2>Data</h2>\n" + to_html(table) + "</section>\n";
+  return "<section id=\"data\"><h2>Data</h2>\n" + to_html(table) + fingerprint_html(run) + "</section>\n";
 }
 
 std::string settings_section(const RunData& run) {

@@ -131,8 +131,8 @@ std::string report_page(std::span<const RunData> runs) {
     page.body += alone ? details(run) : folded("Plan, data, settings and methods of " + run.name, details(run));
   page.body +=
       "<footer>Cases are named as in the run's folder. Every number is from its files: results.csv, validations.csv, "
-      "last_validation.json, best_validation.json, run.json, plans.json. Made by voxshard " VOXSHARD_VERSION
-      "; not a medical device.</footer>\n";
+      "last_validation.json, best_validation.json, run.json, plans.json, fingerprint.json. Made by "
+      "voxshard " VOXSHARD_VERSION "; not a medical device.</footer>\n";
   return to_html(page);
 }
 

@@ -5,6 +5,7 @@
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"
 #include "pipelines/engine/validation.h"
+#include "pipelines/model_runs/run_record.h"
 #include "pipelines/report_page/report_page.h"
 #include "pipelines/report_page/slices_section.h"
 #include "pipelines/report_page/validation_detail.h"
@@ -85,7 +86,7 @@ void RunFolder::clear(bool resume) {
   checkpoints_.remove_all();  // also the best checkpoint of a run that was killed before its first regular one
   for (const char* name : {"results.csv", "validations.csv", kConfigFile}) std::filesystem::remove(run_ / name);
   std::error_code stays;  // what cannot be removed of the page ends no training
-  for (const char* name : {kSlicesFile, kLastDetailFile, kBestDetailFile, kReportPage})
+  for (const char* name : {kSlicesFile, kLastDetailFile, kBestDetailFile, kFingerprintFile, kReportPage})
     std::filesystem::remove(run_ / name, stays);
   MetricsLog::remove(run_);
   remove_held_out();

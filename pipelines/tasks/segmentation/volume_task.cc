@@ -10,6 +10,7 @@
 #include "io/files/folder_lock.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/model_runs/run_preparation.h"
+#include "pipelines/tasks/segmentation/dataset/fingerprint_summary.h"
 #include "pipelines/tasks/segmentation/held_out_images.h"
 #include "pipelines/tasks/segmentation/quality/training_ranges.h"
 #include "pipelines/tasks/segmentation/scores/case_slices.h"
@@ -175,6 +176,7 @@ class VolumeTask : public TrainingTask {
 
   void describe(const std::filesystem::path& run) override {
     if (!folds_.empty()) write_splits(run / "splits_final.json", folds_);
+    write_fingerprint_summary(o_.work, dataset_.plan.class_names, run);
     if (!failures_.empty() || fs::exists(run / "quarantine.csv")) write_quarantine(run, failures_);
   }
 
@@ -239,6 +241,10 @@ class VolumeTask : public TrainingTask {
   std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const override {
     return validate_volumes(dataset_, indices(dataset_, split_.val), o_.metrics.front(), spec.multiple(),
                             sides_.rule());
+  }
+  std::vector<std::string> scored_classes() const override {
+    const std::vector<std::string>& names = dataset_.plan.class_names;
+    return {names.begin() + 1, names.end()};  // without the background
   }
 
  private:

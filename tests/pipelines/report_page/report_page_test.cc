@@ -106,6 +106,26 @@ TEST(ReportPage, EveryNumberIsThatOfTheFilesOfATraining) {
   }
   EXPECT_EQ(table.at("mean")[0], report.at("mean_dice").get<double>());
   EXPECT_EQ(table.at("mean")[1], report.at("best_dice").get<double>());
+  const json fingerprint = read_json(scene.work() / "fingerprint.json");
+  std::map<std::string, double> voxels, having;
+  double all = 0;
+  for (const json& item : fingerprint.at("per_case"))
+    for (const auto& [name, count] : item.at("voxels").items()) {
+      voxels[name] += count.get<double>(), all += count.get<double>();
+      having[name] += count.get<double>() > 0;
+    }
+  const auto shares = table_of(page, "fingerprint-classes");
+  EXPECT_EQ(shares.size(), 5u) << "the background too";
+  for (const auto& [name, cells] : shares)
+    EXPECT_THAT(cells, ElementsAre(having.at(name), voxels.at(name) / all)) << name;
+  const auto fingerprinted = table_of(page, "fingerprint");
+  EXPECT_THAT(fingerprinted.at("prepared cases"), ElementsAre(5));
+  for (const char* key : {"mean", "std", "min", "max", "median", "percentile_00_5", "percentile_99_5"})
+    EXPECT_THAT(fingerprinted.at(std::string("foreground HU, ") + key),
+                ElementsAre(fingerprint.at("foreground_hu").at(key).get<double>()));
+  for (const json& item : fingerprint.at("per_case"))
+    EXPECT_EQ(page.find(item.at("orientation").get<std::string>() + "</th>") == std::string::npos, false);
+
   const auto cores = table_of(page, "core-memory");
   ASSERT_EQ(cores.size(), 2u);
   EXPECT_EQ(cores.at("core 1").at(0), record.at("memory").at("bytes_per_core").at(1).get<double>());
