@@ -51,7 +51,7 @@ int ScratchFile::with_room(std::int64_t bytes) {
   std::error_code unknown;
   const fs::space_info disk = fs::space(folder_, unknown);
   throw Error(ErrorKind::kBudget,
-              "[scratch] the cores need " + bytes_text(bytes) + " in a file in " + folder_.string() +
+              "[scratch] " + bytes_text(bytes) + " are needed in a file in " + folder_.string() +
                   (error == ENOSPC && !unknown
                        ? ", which has " + bytes_text(static_cast<std::int64_t>(disk.available)) + " free"
                        : std::string(": ") + std::strerror(error)) +

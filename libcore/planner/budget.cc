@@ -99,11 +99,11 @@ bool is_far_over(const Budget& budget, const Footprint& bytes) {
          (budget.process_bytes > 0 && bytes.process() / 2 > budget.process_bytes);
 }
 
-/// The budget of the cores beside the sample and beside what the budget says.
-Budget beside_sample(Budget budget, const Graph& graph) {
+/// The budget of the cores beside the sample and so many bytes for each of its elements.
+Budget beside_sample(Budget budget, const Graph& graph, std::int64_t beside_bytes) {
   if (!budget.holds_sample) return budget;
   const std::int64_t sample =
-      (kImageElementBytes + budget.beside_bytes) * element_count(graph.node(image_of(graph)).type.shape);
+      (kImageElementBytes + beside_bytes) * element_count(graph.node(image_of(graph)).type.shape);
   if (budget.process_bytes > 0) budget.process_bytes = std::max<std::int64_t>(1, budget.process_bytes - sample);
   return budget;
 }
@@ -147,7 +147,7 @@ std::optional<Executable> lower_in_turns(Budget budget, const Graph& graph, cons
                                          Target target) {
   constexpr std::int64_t kMostTurns = 256;  // beyond it planning takes longer than what it saves
   const Shape extents = extents_of(graph);
-  budget = beside_sample(budget, graph);
+  budget = beside_sample(budget, graph, budget.beside.in_turns);
   if (budget.process_bytes > 0) budget.process_bytes = std::max<std::int64_t>(1, budget.process_bytes / 2);
   target.takes_turns = true;
   while (true) {
@@ -168,7 +168,8 @@ Executable lower_within(const Budget& budget, const Graph& graph, const OpTable&
   std::optional<Executable> e;
   if (!is_far_over(budget, lowered.bytes)) {
     e = make_verified(std::move(lowered), ops, target);
-    if (is_within(budget.may_take_turns ? beside_sample(budget, graph) : budget, e->bytes)) return std::move(*e);
+    const Budget staying = budget.may_take_turns ? beside_sample(budget, graph, budget.beside.staying) : budget;
+    if (is_within(staying, e->bytes)) return std::move(*e);
   }
   const Footprint& all = e ? e->bytes : lowered.bytes;
   if (budget.may_take_turns && (budget.core_bytes <= 0 || all.widest_core() <= budget.core_bytes))

@@ -9,12 +9,18 @@
 
 namespace voxshard {
 
+/// Bytes that a process holds for each element of the image beside it and its labels.
+struct BytesBeside {
+  std::int64_t staying = 0;   // while all cores stay in memory
+  std::int64_t in_turns = 0;  // while they take turns
+};
+
 struct Budget {
   std::int64_t core_bytes = 0;     // per core; 0: no limit
   std::int64_t process_bytes = 0;  // all cores and workers of this process together; 0: no limit
   bool of_machine = false;         // process_bytes is the machine's free memory, not a value that the user gave
   bool holds_sample = true;        // the process holds the image while its cores take turns; of ranks the first alone
-  std::int64_t beside_bytes = 0;   // that it then holds for each element of the image besides
+  BytesBeside beside;              // what it holds besides, where cores may take turns
   bool may_take_turns = false;     // beyond process_bytes arenas may lie in a file, see lower_within()
   std::int64_t held_bytes = 0;     // by the process beside process_bytes; {host-memory} is for both
   bool caller_names = false;       // who asks for the plan names a {host-memory} that would do, not the refusal
@@ -39,7 +45,7 @@ Error naming_host_memory(const Error& refusal, std::int64_t bytes);
 
 /// Lowers within a budget: a plan far over it is refused before kernels are bound, any other by its exact bytes
 /// including those of kernels. Where cores may take turns (memory/turns.h), the sample counts too, kImageElementBytes
-/// and `beside_bytes` for each element of the image; cores that then exceed the process' budget, but none by itself
+/// and `beside` for each element of the image; cores that then exceed the process' budget, but none by itself
 /// that of a core, take turns: over the cut that was asked for, or the first finer one whose turns take at most half of
 /// what the sample leaves, up to 256 cores. A finer cut halves the longest parts and leaves the innermost axis whole as
 /// long as another can be cut; it changes a result by no more than any cut does. Errors: those of require_within();

@@ -46,13 +46,13 @@ ProcessPlan ModelSessions::held() const {
 }
 
 OwnedSessions sessions_of(TrainedRun& run, const RunContext& context,
-                          const std::function<std::int64_t(std::size_t model)>& beside) {
+                          const std::function<BytesBeside(std::size_t model)>& beside) {
   std::int64_t weights = 0;
   for_each_run(run, [&](const TrainedRun& one) { weights += parameter_bytes(one.parameters); });
   OwnedSessions sessions;
   for_each_run(run, [&](TrainedRun& one) {
     const std::int64_t others = weights - parameter_bytes(one.parameters);
-    sessions.push_back(context.session(one, {.bytes = others, .bytes_per_element = beside(sessions.size())}));
+    sessions.push_back(context.session(one, {.bytes = others, .per_element = beside(sessions.size())}));
   });
   return sessions;
 }

@@ -47,7 +47,7 @@ using OwnedSessions = std::vector<std::unique_ptr<Session>>;
 /// Makes the sessions of a run and its others, each beside the weights of all the others.
 ///   beside  returns the bytes for each element of a model's image that the task holds
 OwnedSessions sessions_of(TrainedRun& run, const RunContext& context,
-                          const std::function<std::int64_t(std::size_t model)>& beside);
+                          const std::function<BytesBeside(std::size_t model)>& beside);
 ModelSessions in_turns(const OwnedSessions& owned);
 
 }  // namespace voxshard

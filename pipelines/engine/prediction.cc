@@ -14,7 +14,7 @@ namespace {
 
 /// Takes part on a rank other than 0, which runs the boxes of its cores, sees no input file and writes nothing.
 PredictReport take_part_in_prediction(TrainedRun run, const CoreWork& work, const RunContext& context) {
-  const OwnedSessions owned = sessions_of(run, context, [](std::size_t) { return 0; });
+  const OwnedSessions owned = sessions_of(run, context, [](std::size_t) { return BytesBeside(); });
   ModelSessions models = in_turns(owned);
   PredictReport report;
   coordinate(models, work, context.predicting(), {}, &report.memory.plan);

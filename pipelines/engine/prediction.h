@@ -259,9 +259,9 @@ class Prediction {
   virtual std::vector<PredictionTurn> turns() const = 0;
   /// Returns the memory of inputs that are loaded already, as the task planned it.
   virtual ProcessPlan loaded() const { return {}; }
-  /// Returns the bytes that the task holds for each element of the image of a model while its cores take turns, beside
-  /// the image and its labels.
-  virtual std::int64_t bytes_beside(std::size_t /*model*/) const { return 0; }
+  /// Returns the bytes that the task holds for each element of the image of a model while its cores run, beside the
+  /// image and its labels.
+  virtual BytesBeside bytes_beside(std::size_t /*model*/) const { return {}; }
   /// Returns what a dry run says of an input; none when it left it out (PredictionBatch::fail). Writes nothing. Errors:
   /// those with which predict() would leave it out before it reads voxels.
   virtual std::optional<PlannedInput> planned(PredictionBatch& batch, const PredictionTurn& turn, std::size_t i);

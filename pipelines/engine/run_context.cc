@@ -38,7 +38,7 @@ std::unique_ptr<Session> RunContext::session(TrainedRun& run, const BesideSessio
     return Budget{.core_bytes = core_bytes,
                   .process_bytes = left_of(left_of(budget_bytes, base), beside.bytes),
                   .holds_sample = writes,
-                  .beside_bytes = beside.bytes_per_element,
+                  .beside = beside.per_element,
                   .may_take_turns = may_take_turns,
                   .held_bytes = base + beside.bytes,
                   .caller_names = true};

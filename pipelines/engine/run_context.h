@@ -36,8 +36,8 @@ struct RunResources {
 
 /// The memory that a process holds beside a session.
 struct BesideSession {
-  std::int64_t bytes = 0;              // weights of other models
-  std::int64_t bytes_per_element = 0;  // of the image, while cores take turns (Budget::beside_bytes)
+  std::int64_t bytes = 0;   // weights of other models
+  BytesBeside per_element;  // of the image
 };
 
 class RunContext {

@@ -3,14 +3,12 @@
 #include "libcore/memory/turns.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
-#include <fstream>
 
 #include "libcore/runtime/worker_loop.h"
 #include "tests/ranks/mailbox.h"
+#include "tests/runtime/mapped_file.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {
@@ -18,38 +16,9 @@ namespace {
 
 using namespace test;
 
-/// A file without a name that a test maps memory from.
-class File {
- public:
-  explicit File(std::int64_t bytes) : file_(std::tmpfile()) {
-    EXPECT_NE(file_, nullptr);
-    EXPECT_EQ(::ftruncate(descriptor(), bytes), 0);
-  }
-  ~File() { std::fclose(file_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int descriptor() const { return ::fileno(file_); }
-
- private:
-  std::FILE* file_;
-};
-
-/// The resident bytes of this process's mapping that begins at `begin`, from /proc/self/smaps; -1: not found.
-std::int64_t resident_of(const std::byte* begin) {
-  char wanted[32];
-  std::snprintf(wanted, sizeof wanted, "%lx-", reinterpret_cast<unsigned long>(begin));
-  std::ifstream maps("/proc/self/smaps");
-  bool here = false;
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find('-') != std::string::npos && line.find(" r") != std::string::npos) here = line.starts_with(wanted);
-    if (here && line.starts_with("Rss:")) return std::stoll(line.substr(4)) * 1024;
-  }
-  return -1;
-}
-
 TEST(ArenaInAFile, LeavesMemoryAndComesBackAsItWas) {
   constexpr std::int64_t kBytes = 1 << 20, kBegin = 1 << 16;
-  const File file(kBegin + kBytes);
+  const MappedFile file(kBegin + kBytes);
   const Arena arena(kBytes, FileRange{.descriptor = file.descriptor(), .begin = kBegin});
   std::byte* const data = arena.at(0, kBytes);
   for (std::int64_t i = 0; i < kBytes; ++i) data[i] = static_cast<std::byte>(i % 251);
@@ -61,7 +30,7 @@ TEST(ArenaInAFile, LeavesMemoryAndComesBackAsItWas) {
 
 TEST(ArenaInAFile, ComesBackInOneCallAsItWas) {
   constexpr std::int64_t kBytes = 1 << 20, kPage = 1 << 16;  // the largest page of a machine that we know
-  const File file(kBytes);
+  const MappedFile file(kBytes);
   const Arena arena(kBytes, FileRange{.descriptor = file.descriptor()});
   std::byte* const data = arena.at(0, kBytes);
   if (::madvise(data, kBytes, MADV_POPULATE_READ) != 0) GTEST_SKIP() << "the kernel is older than Linux 5.14";
@@ -120,7 +89,7 @@ struct Bits {
 ///   transport  to the other ranks; null: there are none
 Bits predicted(const SceneOptions& options, bool turns, Transport* transport = nullptr) {
   UNetScene scene(options);
-  std::optional<File> file;
+  std::optional<MappedFile> file;
   Session session(
       op_table(),
       [&](const Shape& extents, Phase) {

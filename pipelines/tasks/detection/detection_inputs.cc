@@ -39,7 +39,7 @@ std::vector<PredictionTurn> DetectionInputs::turns() const {
   return turns;
 }
 
-std::int64_t DetectionInputs::bytes_beside(std::size_t /*model*/) const {
+BytesBeside DetectionInputs::bytes_beside(std::size_t /*model*/) const {
   constexpr std::int64_t kChannels = 3;
   std::int64_t most = 0, bytes = 0;
   for (const FoundImage& image : images_.list) {
@@ -51,7 +51,7 @@ std::int64_t DetectionInputs::bytes_beside(std::size_t /*model*/) const {
     const std::int64_t held = beside_cores(size, std::max(pixels, size.height * size.width)).total();
     most = pixels, bytes = std::max<std::int64_t>(0, ceil_div(held, kChannels * pixels) - kImageElementBytes);
   }
-  return bytes;
+  return {.staying = bytes, .in_turns = bytes};
 }
 
 void DetectionInputs::begin() { make_folder_of(o_.output); }

@@ -24,7 +24,7 @@ class DetectionInputs : public Prediction {
   std::vector<std::string> names() const override;
   std::vector<PredictionTurn> turns() const override;
   /// As of the largest image, beside which its file is decoded and drawn copies are written.
-  std::int64_t bytes_beside(std::size_t model) const override;
+  BytesBeside bytes_beside(std::size_t model) const override;
   void begin() override;
 
  protected:

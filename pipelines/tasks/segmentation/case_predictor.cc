@@ -12,7 +12,6 @@
 #include "pipelines/tasks/segmentation/input_cases.h"
 #include "pipelines/tasks/segmentation/outputs/made_hash.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
-#include "pipelines/tasks/segmentation/scores/class_probabilities.h"
 
 namespace voxshard {
 namespace {
@@ -39,8 +38,19 @@ PredictionTurn CasePredictor::turn_of(const Case& item, std::size_t i) const {
   return turn;
 }
 
-std::int64_t CasePredictor::bytes_beside(std::size_t model) const {
-  return ceil_div(summed_classes(model) * dtype_bytes(DType::kF32), std::ssize(models_[model].plan.channels));
+BytesBeside CasePredictor::bytes_beside(std::size_t model) const {
+  return {
+      .staying = ceil_div(summed_classes(model) * dtype_bytes(DType::kF32), std::ssize(models_[model].plan.channels)),
+      .in_turns = 0};
+}
+
+bool CasePredictor::spills(const PredictionTurn& turn) const {
+  if (!sums()) return false;
+  for (std::size_t model = 0; model < models_.size(); ++model) {
+    const auto planned = b_.planned(model).fits.find(turn.extents_of(model));
+    if (planned != b_.planned(model).fits.end() && planned->second.run.takes_turns()) return true;
+  }
+  return false;
 }
 
 VolumeInfo CasePredictor::info_of(const Case& item, std::size_t channel, std::optional<VolumeInfo>& first,
@@ -72,6 +82,7 @@ ProcessPlan CasePredictor::plan_of_turn(const Case& item, const PredictionTurn& 
   const auto planned = b_.planned().fits.find(turn.extents);
   const bool stays =
       !sums() && b_.next_turn() != nullptr && planned != b_.planned().fits.end() && !planned->second.run.takes_turns();
+  spills_ = spills(turn);
   warm_ = {.own = b_.cores(turn), .before = b_.warm(), .after = stays ? b_.cores(turn) : ProcessPlan()};
   const ProcessPlan alone = plan_that_fits(item, true, &warm_);
   if (b_.fits(warm_.plan + b_.behind.held())) return warm_.plan;
@@ -104,6 +115,7 @@ ProcessPlan CasePredictor::plan_that_fits(const Case& item, bool says, WarmCores
       Predicting process{.held = held,
                          .cores = b_.planned(model).cores(turn.extents_of(model)),
                          .sums = summed_classes(model),
+                         .sums_window = spills(turn) ? SpilledFloats::window_bytes(b_.context.threads()) : 0,
                          .reads_again = averages(),
                          .keeps_sums = keeps_,
                          .other_processes = !b_.context.alone()};
@@ -228,7 +240,8 @@ PredictedVolume CasePredictor::predicted(const CaseInTurn& turn) {
     times.warm += warm_.before.total() > 0 && b_.warm().total() > 0;
     b_.keep_cores(warm_.own);
     if (sums())
-      add_probabilities(b_.session(model), image, own.multiple, b_.run_of(model).times, found.sums);
+      add_probabilities(b_.session(model), image, own.multiple, b_.run_of(model).times, found.sums,
+                        spills_ ? b_.context.resources().scratch : fs::path());
     else
       found.labels = predict_volume(b_.session(model), image, own.multiple);
     if (warm_.after.total() == 0) b_.release_cores();

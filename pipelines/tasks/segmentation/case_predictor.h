@@ -10,6 +10,7 @@
 #include "io/datasets/dataset.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/tasks/segmentation/prepared_channels.h"
+#include "pipelines/tasks/segmentation/scores/class_probabilities.h"
 #include "pipelines/tasks/segmentation/scores/prediction_times.h"
 #include "pipelines/tasks/segmentation/volume_model.h"
 
@@ -20,9 +21,11 @@ struct PredictedVolume {
   Geometry original, grid;             // of the files, and the prepared one
   std::optional<Box> crop;             // of nnU-Net's convention
   Tensor labels;                       // (D, H, W) i32
-  Tensor sums;                         // (D, H, W, C) f32 of probabilities over the models; only where they are kept
+  SpilledFloats sums;                  // (D, H, W, C) of probabilities over the models; only where they are kept
   std::int64_t times = 0;              // models that were added, each as often as it was given
   std::vector<Quantiles> intensities;  // of each channel, as the first model saw it; only where flags are given
+  /// The bytes of the sums that are in memory once they are made: one thread at a time reads them.
+  std::int64_t sums_bytes() const { return sums.resident_bytes(1); }
 };
 
 /// A case in its turn.
@@ -56,7 +59,7 @@ class CasePredictor {
   /// Returns the turn of case `i` from the headers; without extents for a case that cannot be read or is too large.
   PredictionTurn turn_of(const Case& item, std::size_t i) const;
   /// As Prediction::bytes_beside().
-  std::int64_t bytes_beside(std::size_t model) const;
+  BytesBeside bytes_beside(std::size_t model) const;
   /// Returns the memory plan of a case from its headers. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
   ///   says  with the warnings of the headers
   ProcessPlan plan_that_fits(const Case& item, bool says = true) const { return plan_that_fits(item, says, nullptr); }
@@ -95,6 +98,8 @@ class CasePredictor {
                      const PreparePlan& plan) const;
   Shape planned_extents(const Case& item, const VolumeModel& model) const;
   bool sums() const { return averages() || keeps_; }
+  /// True where the cores of a model take turns in that turn: the sums then lie in a file as well.
+  bool spills(const PredictionTurn& turn) const;
   /// Returns the number of classes whose probabilities are summed beside a model; 0: its labels alone are taken.
   std::int64_t summed_classes(std::size_t model) const { return sums() ? models_[model].classes : 0; }
 
@@ -103,6 +108,7 @@ class CasePredictor {
   bool keeps_;
   std::vector<VolumeModel> models_;
   WarmCores warm_;                  // of the current turn
+  bool spills_ = false;             // the same
   std::optional<CaseAhead> ahead_;  // of the other thread until the batch says that it was read
 };
 

@@ -14,7 +14,7 @@ constexpr std::int64_t kPackingBytes = 8 << 20;  // pieces of voxels, a member o
 }  // namespace
 
 ProcessPlan CaseWriting::plan() const {
-  return {{MemoryPart::kResults, labels.voxels.bytes() + found.sums.bytes() + opened.bytes + kPackingBytes}};
+  return {{MemoryPart::kResults, labels.voxels.bytes() + found.sums_bytes() + opened.bytes + kPackingBytes}};
 }
 
 void CaseWriting::write(const CaseOutputs& outputs, const PreparePlan& plan, const VolumeFormats& formats) {

@@ -79,7 +79,7 @@ class VolumePrediction : public Prediction {
     return turns;
   }
 
-  std::int64_t bytes_beside(std::size_t model) const override { return predictor_.bytes_beside(model); }
+  BytesBeside bytes_beside(std::size_t model) const override { return predictor_.bytes_beside(model); }
 
   std::optional<PlannedInput> planned(PredictionBatch&, const PredictionTurn& turn, std::size_t i) override {
     const Case& item = cases_[i];
@@ -252,7 +252,7 @@ class VolumePrediction : public Prediction {
     Volume labels{found.grid, std::move(found.labels)};
     split_sides(sides_, labels);
     labels = parts_of(restore_label(std::move(labels), found.original, plan_, found.crop), item, found);
-    CaseWriting writing{.item = item, .opened = outputs_.open(item, labels, keys, found.sums.bytes()), .file = file};
+    CaseWriting writing{.item = item, .opened = outputs_.open(item, labels, keys, found.sums_bytes()), .file = file};
     if (reading_.probabilities) writing.probabilities = named_file(o_.output, item.id, ".npz");
     std::set<std::string> files = writing.opened.files;
     files.insert(file.filename().string());
@@ -264,7 +264,7 @@ class VolumePrediction : public Prediction {
 
   /// Returns the label map as it is written, and gives the case its flags.
   Volume parts_of(Volume labels, const Case& item, const PredictedVolume& found) {
-    const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + found.sums.bytes();
+    const std::int64_t held = b_.planned().held.total() + labels.voxels.bytes() + found.sums_bytes();
     b_.leave_room({{MemoryPart::kResults, held + kMostPartBytes * labels.voxels.count()}});
     const std::int64_t left = left_of(o_.formats.limits.memory_bytes, held + b_.warm().total());
     const std::string removed = largest_.keep(LabelSlabs::of(labels.voxels), left);

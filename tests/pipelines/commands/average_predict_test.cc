@@ -145,12 +145,21 @@ TEST(AveragePredict, ProbabilitiesOfARunTwiceHaveItsLabels) {
   WorkerPool pool(2);
   const auto session = prediction_session(run, {}, pool);
   const Tensor labels = predict_volume(*session, voxels, multiple);
-  Tensor sums;
-  for (const std::int64_t times : {1, 2}) add_probabilities(*session, voxels, multiple, times, sums);
-  EXPECT_TRUE(compare(likeliest_labels(sums).view(), labels.view()).bit_equal);
-  for (std::int64_t v = 0; v < labels.count(); ++v) {
+  SpilledFloats sums, spilled;
+  for (const std::int64_t times : {1, 2}) {
+    add_probabilities(*session, voxels, multiple, times, sums);
+    add_probabilities(*session, voxels, multiple, times, spilled, scene.path(""));
+  }
+  EXPECT_EQ(spilled.resident_bytes(2), SpilledFloats::window_bytes(2)) << "they lie in a file";
+  for (const SpilledFloats* of : {&sums, &spilled})
+    EXPECT_TRUE(compare(likeliest_labels(*of).view(), labels.view()).bit_equal);
+  SpilledFloats::Visit visit(sums), other(spilled);
+  for (std::int64_t v = 0, at = 0; v < labels.count(); ++v) {
     double sum = 0;
-    for (std::int64_t c = 0; c < sums.shape()[3]; ++c) sum += sums.as<float>()[v * sums.shape()[3] + c];
+    for (std::int64_t c = 0; c < sums.shape()[3]; ++c, ++at) {
+      sum += *visit.at(at, 1);
+      ASSERT_EQ(*visit.at(at, 1), *other.at(at, 1));
+    }
     ASSERT_NEAR(sum, 3, 1e-5);
   }
 }

@@ -275,7 +275,8 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
       cores[part] = planned_bytes(share * static_cast<double>(process.cores[part]));
     const double back = plan.convention == Convention::kNnunet ? 2 * n : g.turns || g.resamples ? n : 0;
     const double sums = static_cast<double>(process.sums) * m;
-    const ProcessPlan summed = moment({{kResults, sums}});
+    const auto window = static_cast<double>(process.sums_window);
+    const ProcessPlan summed = moment({{kResults, window > 0 ? std::min(window, sums) : sums}});
     const ProcessPlan beside = process.reads_again ? summed : ProcessPlan(),
                       kept = process.keeps_sums ? summed : ProcessPlan();
     const ProcessPlan labels = process.sums == 0

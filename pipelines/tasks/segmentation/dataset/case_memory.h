@@ -27,9 +27,10 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
 /// The memory of a predicting process beside the image: held all the time, and the core set for the image's size, held
 /// during prediction only.
 struct Predicting {
-  ProcessPlan held;         // base, weights, plans
-  ProcessPlan cores;        // arenas and everything else of a core set
-  std::int64_t sums = 0;    // classes whose probabilities are summed, f32 a voxel; 0: labels alone are kept
+  ProcessPlan held;              // base, weights, plans
+  ProcessPlan cores;             // arenas and everything else of a core set
+  std::int64_t sums = 0;         // classes whose probabilities are summed, f32 a voxel; 0: labels alone are kept
+  std::int64_t sums_window = 0;  // bytes of the sums that are in memory at a time; 0: all of them
   ProcessPlan before = {};  // the core set of the case before, where it stays alive while this one is read and prepared
   ProcessPlan after = {};   // the core set, where it stays alive until the label map is written
   bool reads_again = false;      // the image, beside the sums, for a further model

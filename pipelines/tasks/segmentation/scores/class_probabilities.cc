@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "io/files/scratch_file.h"
 #include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
@@ -30,12 +31,17 @@ void for_each_voxel(const TensorView& logits, const Box& box, Take take) {
       }
 }
 
-/// Returns where the classes of the first voxel of a row of `box` lie in `sums`.
+/// Returns the classes of the voxels of a row of `box` in the sums.
 ///   row  number of the row along W, in the order of the box
-float* row_of(Tensor& sums, const Box& box, std::int64_t row) {
-  const Shape& shape = sums.shape();
+float* row_of(SpilledFloats::Visit& sums, const Shape& shape, const Box& box, std::int64_t row) {
   const std::int64_t d = box.begin[0] + row / box.extent[1], h = box.begin[1] + row % box.extent[1];
-  return sums.as<float>() + ((d * shape[1] + h) * shape[2] + box.begin[2]) * shape[3];
+  return sums.at(((d * shape[1] + h) * shape[2] + box.begin[2]) * shape[3], box.extent[2] * shape[3]);
+}
+
+void make(SpilledFloats& sums, const Shape& shape, const std::filesystem::path& scratch) {
+  if (scratch.empty()) return sums.make(shape);
+  ScratchFile file(scratch);  // the sums keep what they map of it
+  sums.make(shape, file.with_room(SpilledFloats::bytes_of(shape)));
 }
 
 }  // namespace
@@ -67,7 +73,7 @@ CoreWork probability_work() {
 }
 
 void add_probabilities(Session& session, const VolumeVoxels& image, std::int64_t multiple, std::int64_t times,
-                       Tensor& sums) {
+                       SpilledFloats& sums, const std::filesystem::path& scratch) {
   const Shape extents = prediction_extents(image.shape, multiple);
   const Program& program = session.plan(extents, Phase::kPredict).program;
   const ValueId logits = program.graph.outputs.at("logits");
@@ -76,16 +82,18 @@ void add_probabilities(Session& session, const VolumeVoxels& image, std::int64_t
   const auto make_sums = [&] {
     if (image.done) image.done();
     const Shape shape{image.shape[0], image.shape[1], image.shape[2], classes};
-    if (sums.empty()) sums = Tensor(DType::kF32, shape);
+    if (sums.empty()) make(sums, shape, scratch);
     ensure(sums.shape() == shape, "all models predict the same voxels and classes");
   };
   const auto look = [&](const CoreSet& cores, std::size_t core) {
     const TensorView own = cores.owned(logits, core);
     const Box box = box_in_volume(own.box, image.shape);
     if (box.empty()) return;
+    SpilledFloats::Visit visit(sums);
+    float* to = nullptr;
     for_each_voxel(own, box, [&](std::int64_t voxel, std::span<const float> p) {
-      float* const to = row_of(sums, box, voxel / box.extent[2]) + voxel % box.extent[2] * classes;
-      for (std::size_t c = 0; c < p.size(); ++c) to[c] += weight * p[c];
+      if (voxel % box.extent[2] == 0) to = row_of(visit, sums.shape(), box, voxel / box.extent[2]);
+      for (const float probability : p) *to++ += weight * probability;
     });
   };
   const auto take = [&](std::size_t core, std::span<const std::byte> bytes) {
@@ -94,8 +102,9 @@ void add_probabilities(Session& session, const VolumeVoxels& image, std::int64_t
     ensure(std::ssize(bytes) == box.count() * classes * dtype_bytes(DType::kF32),
            "a core gives the probabilities of its box of the volume");
     const auto* from = reinterpret_cast<const float*>(bytes.data());
+    SpilledFloats::Visit visit(sums);
     for (std::int64_t row = 0; row < box.extent[0] * box.extent[1]; ++row) {
-      float* const to = row_of(sums, box, row);
+      float* const to = row_of(visit, sums.shape(), box, row);
       for (std::int64_t i = 0; i < box.extent[2] * classes; ++i) to[i] += weight * *from++;
     }
   };
@@ -108,13 +117,17 @@ void add_probabilities(Session& session, const VolumeVoxels& image, std::int64_t
              .look = look});
 }
 
-Tensor likeliest_labels(const Tensor& sums) {
+Tensor likeliest_labels(const SpilledFloats& sums) {
   const Shape& shape = sums.shape();
   Tensor labels(DType::kI32, {shape[0], shape[1], shape[2]});
-  const std::int64_t classes = shape[3];
-  const auto* from = sums.as<float>();
-  for (std::int64_t voxel = 0; voxel < labels.count(); ++voxel, from += classes)
-    labels.as<std::int32_t>()[voxel] = static_cast<std::int32_t>(std::max_element(from, from + classes) - from);
+  const std::int64_t classes = shape[3], in_a_row = shape[2] * classes;
+  auto* label = labels.as<std::int32_t>();
+  SpilledFloats::Visit visit(sums);
+  for (std::int64_t row = 0; row < shape[0] * shape[1]; ++row) {
+    const float* from = visit.at(row * in_a_row, in_a_row);
+    for (std::int64_t w = 0; w < shape[2]; ++w, from += classes)
+      *label++ = static_cast<std::int32_t>(std::max_element(from, from + classes) - from);
+  }
   return labels;
 }
 

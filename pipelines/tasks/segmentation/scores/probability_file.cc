@@ -21,11 +21,12 @@ Tensor numbered_voxels(const Shape& sums) {
   return numbers;
 }
 
-void write_probabilities(const std::filesystem::path& path, const Tensor& sums, std::int64_t times,
+void write_probabilities(const std::filesystem::path& path, const SpilledFloats& sums, std::int64_t times,
                          const Tensor& numbers) {
   const Shape& grid = numbers.shape();
   const std::int64_t classes = sums.shape()[3], slice = grid[1] * grid[2];
   const auto share = 1 / static_cast<float>(times);
+  SpilledFloats::Visit visit(sums);
   std::vector<std::uint16_t> halves(static_cast<std::size_t>(slice));
   write_npz(path, {.name = "probabilities", .shape = {classes, grid[0], grid[1], grid[2]}}, [&](const PutHalves& put) {
     for (std::int64_t c = 0; c < classes; ++c)
@@ -33,7 +34,7 @@ void write_probabilities(const std::filesystem::path& path, const Tensor& sums, 
         const auto* number = numbers.as<std::int32_t>() + d * slice;
         for (std::uint16_t& half : halves) {
           const std::int64_t voxel = *number++ - std::int64_t{1};
-          half = half_bits(voxel < 0 ? (c == 0 ? 1.0F : 0.0F) : share * sums.as<float>()[voxel * classes + c]);
+          half = half_bits(voxel < 0 ? (c == 0 ? 1.0F : 0.0F) : share * *visit.at(voxel * classes + c, 1));
         }
         put(halves);
       }

@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-#include "libcore/tensor/tensor.h"
+#include "libcore/runtime/spilled_floats.h"
 
 namespace voxshard {
 
@@ -20,12 +20,12 @@ namespace voxshard {
 Tensor numbered_voxels(const Shape& sums);
 
 /// Writes the probabilities, whole or not at all, slice by slice.
-///   sums     (D, H, W, C) f32 of a prepared volume
+///   sums     (D, H, W, C) of a prepared volume
 ///   times    models whose probabilities were added
 ///   numbers  (D, H, W) i32 on the grid of the file: the number of the prepared voxel that each voxel is taken from; 0:
 ///            none, a voxel that was cropped away and is background
 /// Errors: kOutput.
-void write_probabilities(const std::filesystem::path& path, const Tensor& sums, std::int64_t times,
+void write_probabilities(const std::filesystem::path& path, const SpilledFloats& sums, std::int64_t times,
                          const Tensor& numbers);
 
 }  // namespace voxshard
