@@ -54,11 +54,11 @@ class Session {
   /// Returns the bytes of the plan that would be made within another {host-memory}; none where that fails too, or
   /// set_lower_within() was not called. Keeps nothing.
   std::optional<PlanBytes> bytes_within(const Shape& extents, Phase phase, std::int64_t budget_bytes) const;
-  /// Lowers the model for cores of several ranks that take turns, over that partition, or without one over the first
-  /// that is within the budget of this rank. None, or kBudget, where none is.
+  /// Lowers the model for cores that take turns, over that partition, or without one over the first that is within the
+  /// budget of this rank. None, or kBudget, where none is.
   using LowerInTurns =
       std::function<std::optional<Executable>(const Shape& extents, Phase phase, const std::optional<Dims>& over)>;
-  /// Sets it; the ranks then agree on a partition (take_turns()). Cores of one rank take turns by Lower.
+  /// Sets it, for who decides that cores take turns (take_turns()) where Lower did not: ranks agree on a partition.
   void set_lower_in_turns(LowerInTurns lower) { lower_in_turns_ = std::move(lower); }
   bool may_take_turns() const { return lower_in_turns_ != nullptr; }
   /// Returns the partition over which this rank's cores would take turns; none where none is within its budget. Keeps

@@ -63,6 +63,24 @@ ModelSessions in_turns(const OwnedSessions& owned) {
   return ModelSessions(std::move(sessions));
 }
 
+bool turn_tight_sizes(PredictionBatch& batch, const Prediction& task, const std::vector<PredictionTurn>& turns) {
+  const std::int64_t budget = batch.context.budget_bytes();
+  bool any = false;
+  if (!batch.context.alone() || budget <= 0) return any;
+  for (const PredictionTurn& turn : turns) {
+    const bool is_small = (batch.planned().held + batch.cores(turn)).total() < budget / 2;
+    if (turn.extents.empty() || batch.is_refused(turn) || is_small || task.fits(turn)) continue;
+    for (std::size_t model = 0; model < batch.models(); ++model) {
+      Session& session = batch.session(model);
+      const Shape& extents = turn.extents_of(model);
+      if (!session.may_take_turns() || session.bytes(extents, Phase::kPredict).run.takes_turns()) continue;
+      const auto over = session.turns_over(extents, Phase::kPredict);
+      if (over) session.take_turns(extents, Phase::kPredict, *over), any = true;
+    }
+  }
+  return any;
+}
+
 ProcessPlan PredictionBatch::cores(const PredictionTurn& turn) const {
   ProcessPlan most;
   for (std::size_t model = 0; model < models(); ++model)

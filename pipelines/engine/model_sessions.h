@@ -50,4 +50,13 @@ OwnedSessions sessions_of(TrainedRun& run, const RunContext& context,
                           const std::function<BytesBeside(std::size_t model)>& beside);
 ModelSessions in_turns(const OwnedSessions& owned);
 
+class PredictionBatch;
+class Prediction;
+struct PredictionTurn;
+
+/// Lets the cores take turns at the sizes of the turns at which they would stay in memory, but not with all that an
+/// input holds beside them: the planner knows the cores alone. In one process. True: there are such, and are planned
+/// anew.
+bool turn_tight_sizes(PredictionBatch& batch, const Prediction& task, const std::vector<PredictionTurn>& turns);
+
 }  // namespace voxshard

@@ -38,6 +38,7 @@ class PredictionLoop {
 
   void run() {
     plan();
+    if (turn_tight_sizes(b_, task_, turns_)) plan();
     if (!task_.is_watch()) require_one_fits();
     b_.read_parts(task_, turns_);
     if (b_.options.dry_run) return rehearse();
@@ -103,6 +104,8 @@ class PredictionLoop {
       task_.finish();
     } catch (const Error& e) {
       audit_end(name, 0, e);
+      if (std::string_view(e.code()) == "E_BUDGET")
+        throw Error(ErrorKind::kBudget, e.code(), e.what());  // as of one image alone
       throw;
     }
     if (!trail_) return;
@@ -212,7 +215,10 @@ class PredictionLoop {
     }
     b_.names_ = task_.names(), turns_ = task_.turns();
     total_ = std::ssize(b_.names_) + times_left_out() - static_cast<std::int64_t>(b_.failed_);
-    const auto refused = failure_of("", {ErrorKind::kBudget}, [&] { plan(); });
+    const auto refused = failure_of("", {ErrorKind::kBudget}, [&] {
+      plan();
+      if (turn_tight_sizes(b_, task_, turns_)) plan();
+    });
     if (!refused) return true;
     for (const PredictionTurn& turn : turns_) {
       for (const std::size_t i : turn.inputs) b_.fail(i, refused->code, refused->message);

@@ -262,6 +262,9 @@ class Prediction {
   /// Returns the bytes that the task holds for each element of the image of a model while its cores run, beside the
   /// image and its labels.
   virtual BytesBeside bytes_beside(std::size_t /*model*/) const { return {}; }
+  /// True when the inputs of a turn, whose cores stay in memory, fit there with all that is held beside these. False:
+  /// the cores take turns where they can.
+  virtual bool fits(const PredictionTurn& /*turn*/) const { return true; }
   /// Returns what a dry run says of an input; none when it left it out (PredictionBatch::fail). Writes nothing. Errors:
   /// those with which predict() would leave it out before it reads voxels.
   virtual std::optional<PlannedInput> planned(PredictionBatch& batch, const PredictionTurn& turn, std::size_t i);

@@ -48,7 +48,7 @@ std::unique_ptr<Session> RunContext::session(TrainedRun& run, const BesideSessio
   session->set_lower_within([=, spec = run.spec](const Shape& extents, Phase phase, std::int64_t budget_bytes) {
     return lowering_of(spec, within(budget_bytes), target)(extents, phase);
   });
-  if (has_scratch && !alone())
+  if (has_scratch)
     session->set_lower_in_turns([=, budget = within(budget_bytes()), spec = run.spec](const Shape& extents, Phase phase,
                                                                                       const std::optional<Dims>& over) {
       const Graph graph = build_graph(spec, extents, phase, spec.precision);

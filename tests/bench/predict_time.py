@@ -23,6 +23,7 @@ p.add_argument("--voxshard", default="build/release/bin/voxshard")
 p.add_argument("--size", default="512x512x119", help="x, y, z")
 p.add_argument("--base-filters", type=int, default=8)
 p.add_argument("--budgets", default="4GiB,2.5GiB")
+p.add_argument("--precision", choices=["f32", "bf16"], help="default: the one that train chooses for this processor; the report names it")
 p.add_argument("--threads", type=int, default=2)
 p.add_argument("--rounds", type=int, default=3)
 p.add_argument("--peer", help="a command that prints 'step S s, peak P GiB'")
@@ -60,7 +61,8 @@ def make_run(room):
 def predict(room, budget):
     out = room / "out"
     shutil.rmtree(out, ignore_errors=True)
-    report, took = ours("predict", room / "run", room / "large.nii.gz", "-o", out, "--threads", a.threads, "--host-memory", budget)
+    report, took = ours("predict", room / "run", room / "large.nii.gz", "-o", out, "--threads", a.threads, "--host-memory", budget,
+                        *(["--precision", a.precision] if a.precision else []))
     voxels = hashlib.sha256(gzip.decompress((out / "large.nii.gz").read_bytes())[352:]).hexdigest()
     memory = report["memory"]
     return took | {"planned_mib": memory["planned_bytes"] / 2**20, "peak_mib": memory["peak_resident_bytes"] / 2**20,
@@ -87,7 +89,9 @@ try:
     if len(found) != 1:
         sys.exit("the budgets give different label maps")
     median = {budget: {key: round(statistics.median(one[key] for one in all), 2) for key in all[0]} for budget, all in rounds.items()}
-    report = {"size": a.size, "base_filters": a.base_filters, "threads": a.threads, "rounds": a.rounds, "budgets": median}
+    precision = a.precision or json.loads((room / "run" / "run.json").read_text())["model"]["precision"]
+    report = {"size": a.size, "base_filters": a.base_filters, "precision": precision, "threads": a.threads, "rounds": a.rounds,
+              "budgets": median}
     if peers:
         seconds = statistics.median(s for s, _ in peers)
         report |= {"peer_s": seconds, "peer_gib": max(p for _, p in peers), "ratio": round(median[budgets[0]]["wall_s"] / seconds, 3)}

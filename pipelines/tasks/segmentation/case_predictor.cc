@@ -91,6 +91,11 @@ ProcessPlan CasePredictor::plan_of_turn(const Case& item, const PredictionTurn& 
   return alone;
 }
 
+bool CasePredictor::fits(const Case& item) const {
+  const auto refused = failure_of("", {ErrorKind::kInput, ErrorKind::kBudget}, [&] { plan_that_fits(item, false); });
+  return !refused || refused->code != "E_BUDGET";
+}
+
 ProcessPlan CasePredictor::rehearsed_plan(const Case& item, bool kept) const {
   ProcessPlan plan = b_.planned().held;
   const std::exception_ptr refused = thrown_by([&] { plan = plan_that_fits(item); });

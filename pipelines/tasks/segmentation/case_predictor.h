@@ -63,6 +63,8 @@ class CasePredictor {
   /// Returns the memory plan of a case from its headers. Errors, which refuse it: kInput E_SIZE, E_BUDGET; kBudget.
   ///   says  with the warnings of the headers
   ProcessPlan plan_that_fits(const Case& item, bool says = true) const { return plan_that_fits(item, says, nullptr); }
+  /// True when that plan is within the budget, or something else than memory refuses the case.
+  bool fits(const Case& item) const;
   /// Returns that plan for a dry run. `kept`: an earlier call predicted the case; where its prediction would not fit
   /// today it takes what the process holds. Errors: those of plan_that_fits(), of a case that is not kept.
   ProcessPlan rehearsed_plan(const Case& item, bool kept) const;

@@ -80,6 +80,7 @@ class VolumePrediction : public Prediction {
   }
 
   BytesBeside bytes_beside(std::size_t model) const override { return predictor_.bytes_beside(model); }
+  bool fits(const PredictionTurn& turn) const override { return predictor_.fits(cases_[turn.inputs.front()]); }
 
   std::optional<PlannedInput> planned(PredictionBatch&, const PredictionTurn& turn, std::size_t i) override {
     const Case& item = cases_[i];
@@ -161,7 +162,6 @@ class VolumePrediction : public Prediction {
 
   /// Drops the earlier prediction of an image that failed now.
   void drop(std::size_t i) override { folder_.drop(cases_[i].id), flags_.drop(cases_[i].id); }
-
   bool is_watch() const override { return reading_.watch; }
 
   bool wait_for_more() override {
