@@ -181,8 +181,7 @@ TEST_F(MemoryCli, AVolumeWhoseCoresDoNotFitIsPredictedInTurnsWithinTheBudgetToTh
   const auto memory = whole.json().at("memory");
   const std::int64_t arenas = memory.at("planned").at("arenas");
   const std::int64_t others = memory.at("planned_bytes").get<std::int64_t>() - arenas;
-  // Just below the whole plan the cores alone would still fit, but not with all that is held beside them.
-  for (const std::int64_t share : {99, 95, 70, 40}) {
+  for (const std::int64_t share : {99, 95, 70, 40}) {  // within the first two the cores would fit, but not the rest
     const std::string budget = " --host-memory " + std::to_string(others + arenas * share / 100);
     const std::string out = folder / ("turns" + std::to_string(share));
     const CommandResult turns = run_voxshard(words + out + budget);
@@ -197,9 +196,7 @@ TEST_F(MemoryCli, AVolumeWhoseCoresDoNotFitIsPredictedInTurnsWithinTheBudgetToTh
     EXPECT_LE(planned, peak + at_work / 2 + kTolerance) << "the widest moments of two cores need not meet" << taken;
     EXPECT_FALSE(taken.contains("warning")) << taken;
     EXPECT_EQ(file_text(out + "/phantom_001.nii.gz"), file_text(folder / "whole/phantom_001.nii.gz")) << budget;
-    const CommandResult none = run_voxshard(words + out + "_none" + budget + " --scratch none");
-    EXPECT_EQ(none.exit_code, 7) << none.err;
-    EXPECT_THAT(none.err, HasSubstr("nothing was allocated"));
+    EXPECT_EQ(run_voxshard(words + out + "_none" + budget + " --scratch none").exit_code, 7);
   }
   for (const std::string& how : {std::string(), std::string(" --scratch none")}) {  // a budget that is named does
     const std::string out = folder / (how.empty() ? "named" : "named_uncut");
