@@ -239,6 +239,11 @@ void coordinate(ModelSessions& models, const CoreWork& work, const PredictingPro
   broadcast_request(session, kEnd);
 }
 
+void let_take_turns(Session& session, const std::set<Shape>& sizes, Phase phase) {
+  if (session.transport().ranks() > 1) broadcast_request(session, kTurns, phase, list_of(sizes));
+  agree_on_turns(session, list_of(sizes), phase);
+}
+
 PlannedBytes plan_runs(Session& session, const std::set<Shape>& sizes, Phase phase, const std::string& inputs,
                        const PredictingProcess& process, Progress& progress) {
   const bool alone = session.transport().ranks() == 1;
@@ -247,8 +252,7 @@ PlannedBytes plan_runs(Session& session, const std::set<Shape>& sizes, Phase pha
   if (!alone && session.may_take_turns() && !planned.refused.empty()) {
     std::set<Shape> refused;
     for (const auto& [extents, error] : planned.refused) refused.insert(extents);
-    broadcast_request(session, kTurns, phase, list_of(refused));
-    agree_on_turns(session, list_of(refused), phase);
+    let_take_turns(session, refused, phase);
     planned = planned_together(session, sizes, phase, process);
   }
   throw_if_stopped(progress);

@@ -63,6 +63,10 @@ void coordinate(Session& session, const CoreWork& work, const PredictingProcess&
 void coordinate(ModelSessions& models, const CoreWork& work, const PredictingProcess& process,
                 const std::function<void()>& body, ProcessPlan* most = nullptr);
 
+/// Lets the cores of all ranks take turns at these sizes, over one cut, where they can on each; the sizes are then to
+/// be planned anew. Rank 0 calls it within coordinate(). Requires: Session::may_take_turns().
+void let_take_turns(Session& session, const std::set<Shape>& sizes, Phase phase);
+
 /// Plans a run at every size on all ranks and logs the largest, so that a size over the budget of any rank is refused
 /// before the first file; where the ranks may take turns (Session::set_lower_in_turns) they agree on the cut of what is
 /// refused, and plan again. Rank 0 calls it within coordinate(). Sessions keep as many of the plans as fit; where none

@@ -65,18 +65,23 @@ ModelSessions in_turns(const OwnedSessions& owned) {
 
 bool turn_tight_sizes(PredictionBatch& batch, const Prediction& task, const std::vector<PredictionTurn>& turns) {
   const std::int64_t budget = batch.context.budget_bytes();
+  std::vector<std::set<Shape>> tight(batch.models());
   bool any = false;
-  if (!batch.context.alone() || budget <= 0) return any;
   for (const PredictionTurn& turn : turns) {
+    if (turn.extents.empty() || batch.is_refused(turn) || budget <= 0) continue;
     const bool is_small = (batch.planned().held + batch.cores(turn)).total() < budget / 2;
-    if (turn.extents.empty() || batch.is_refused(turn) || is_small || task.fits(turn)) continue;
-    for (std::size_t model = 0; model < batch.models(); ++model) {
-      Session& session = batch.session(model);
-      const Shape& extents = turn.extents_of(model);
-      if (!session.may_take_turns() || session.bytes(extents, Phase::kPredict).run.takes_turns()) continue;
-      const auto over = session.turns_over(extents, Phase::kPredict);
-      if (over) session.take_turns(extents, Phase::kPredict, *over), any = true;
+    if (is_small || task.fits(turn)) continue;
+    for (std::size_t model = 0; model < tight.size(); ++model) {
+      const auto planned = batch.planned(model).fits.find(turn.extents_of(model));
+      if (planned != batch.planned(model).fits.end() && !planned->second.run.takes_turns())
+        tight[model].insert(planned->first);
     }
+  }
+  for (std::size_t model = 0; model < tight.size(); ++model) {
+    Session& session = batch.session(model);
+    if (tight[model].empty() || !session.may_take_turns()) continue;
+    let_take_turns(session, tight[model], Phase::kPredict);
+    any = true;
   }
   return any;
 }

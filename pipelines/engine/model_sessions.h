@@ -55,7 +55,7 @@ class Prediction;
 struct PredictionTurn;
 
 /// Lets the cores take turns at the sizes of the turns at which they would stay in memory, but not with all that an
-/// input holds beside them: the planner knows the cores alone. In one process. True: there are such, and are planned
+/// input holds beside them: the planner knows the cores alone. True: there may be such, and all sizes are to be planned
 /// anew.
 bool turn_tight_sizes(PredictionBatch& batch, const Prediction& task, const std::vector<PredictionTurn>& turns);
 
