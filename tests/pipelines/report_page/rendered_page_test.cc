@@ -30,7 +30,7 @@ void collect(const json& value, std::set<double>& numbers) {
 /// Returns every number in the files of a run.
 std::set<double> numbers_of(const std::filesystem::path& run) {
   std::set<double> numbers;
-  for (const char* name : {"run.json", "last_validation.json", "best_validation.json"})
+  for (const char* name : {"run.json", "last_validation.json", "best_validation.json", "fingerprint.json"})
     if (std::filesystem::exists(run / name)) collect(json(read_json(run / name)), numbers);
   for (const char* name : {"results.csv", "validations.csv"}) {
     std::istringstream rows(Scene::bytes_of(run / name));
