@@ -181,7 +181,7 @@ TEST_F(MemoryCli, AVolumeWhoseCoresDoNotFitIsPredictedInTurnsWithinTheBudgetToTh
   const auto memory = whole.json().at("memory");
   const std::int64_t arenas = memory.at("planned").at("arenas");
   const std::int64_t others = memory.at("planned_bytes").get<std::int64_t>() - arenas;
-  for (const std::int64_t share : {99, 95, 70, 40}) {  // within the first two the cores would fit, but not the rest
+  for (const std::int64_t share : {95, 70, 40}) {  // within the first the cores would fit, but not the rest
     const std::string budget = " --host-memory " + std::to_string(others + arenas * share / 100);
     const std::string out = folder / ("turns" + std::to_string(share));
     const CommandResult turns = run_voxshard(words + out + budget);

@@ -97,8 +97,7 @@ TEST_F(PredictRanks, CoresOfSeveralRanksTakeTurnsWithinTheBudgetOfEachToTheSameB
     const auto& memory = all.at("ranks").at(0).at("memory");
     const std::int64_t arenas = memory.at("planned").at("arenas"), planned = memory.at("planned_bytes");
     std::string within;
-    for (const std::int64_t budget :
-         {planned - 4 * kMiB, planned - arenas / 2}) {  // at first the cores alone would fit
+    for (const std::int64_t budget : {planned - 12 * kMiB, planned - arenas / 2}) {  // at first the cores alone fit
       within = over + " --host-memory " + std::to_string(budget);
       const std::string turns = "turns" + std::to_string(ranks) + "_" + std::to_string(budget);
       const json report = expect_same(ranks, words + (folder_ / turns) + within, {{file(turns), file("alone")}}, 0);
