@@ -287,7 +287,7 @@ int run_words(const std::vector<std::string>& words, Transport& transport, bool&
   } catch (const CLI::Success& help) {  // --help
     return print_help(root, help);
   } catch (const CLI::ParseError& e) {
-    const std::string text = typo_text(words, root).value_or(e.what());
+    const std::string text = typo_text(words, root).value_or(refusal_text(e, root));
     throw Error(ErrorKind::kUsage, "[usage] " + text + (text.ends_with('?') ? " (see --help)" : "; try --help"));
   }
 }

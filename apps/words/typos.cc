@@ -78,4 +78,13 @@ std::optional<std::string> typo_text(const std::vector<std::string>& words, cons
   return std::nullopt;
 }
 
+std::string refusal_text(const CLI::ParseError& refusal, const CLI::App& root) {
+  const std::string text = refusal.what();
+  const auto chosen = root.get_subcommands();
+  if (dynamic_cast<const CLI::RequiredError*>(&refusal) == nullptr || chosen.empty()) return text;
+  const std::string examples = chosen.front()->get_footer(), heading = "Example:\n  ";
+  if (!examples.starts_with(heading)) return text;
+  return text + ", as in: " + examples.substr(heading.size(), examples.find('\n', heading.size()) - heading.size());
+}
+
 }  // namespace voxshard

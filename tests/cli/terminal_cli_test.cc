@@ -106,6 +106,8 @@ TEST(TerminalCli, ATypoGetsASuggestion) {
   says("train work -o run --lr 1", "here it is --learning-rate");
   says("train work -o run --num-epochs 5", "here it is --epochs");
   says("train work -o run --batch-size 5", "--batch");
+  says("demo", "folder is required, as in: voxshard demo data");
+  says("prepare data", "--output is required, as in: voxshard prepare ");
   says("predict run in -o out --skip-existing",
        "predict has no option --skip-existing; leave it out: what is predicted");
   says("predict run in -o out --resume", "predict has no option --resume; leave it out: the same call goes on");
