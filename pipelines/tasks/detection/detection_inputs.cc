@@ -54,6 +54,11 @@ BytesBeside DetectionInputs::bytes_beside(std::size_t /*model*/) const {
   return {.staying = bytes, .in_turns = bytes};
 }
 
+bool DetectionInputs::fits(const PredictionTurn& turn) const {
+  const FoundImage& image = images_.list.at(turn.inputs.front());
+  return b_.fits(b_.planned().held + b_.cores(turn) + beside_cores(image, turn.extents));
+}
+
 void DetectionInputs::begin() { make_folder_of(o_.output); }
 
 void DetectionInputs::require_image_fits(const FoundImage& image) {
@@ -62,7 +67,7 @@ void DetectionInputs::require_image_fits(const FoundImage& image) {
   const ImageSize size = reader_.size(image.file);
   const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width),
                      most = b_.context.budget_bytes();
-  const ProcessPlan reading = beside_cores(size, pixels);
+  const ProcessPlan reading = beside_cores(image, extents);
   b_.require_planned(turn, reading);
   const ProcessPlan plan = b_.planned().held + b_.cores(turn) + reading;
   const double held = static_cast<double>(b_.planned().held.total());
@@ -97,6 +102,11 @@ Shape DetectionInputs::planned_extents(const FoundImage& image) const {
 
 ProcessPlan DetectionInputs::beside_cores(const ImageSize& size, std::int64_t pixels) const {
   return reading_image_plan(pixels, frames()) + drawing_plan(size);
+}
+
+ProcessPlan DetectionInputs::beside_cores(const FoundImage& image, const Shape& extents) const {
+  const ImageSize size = reader_.size(image.file);
+  return beside_cores(size, std::max(extents[1] * extents[2], size.height * size.width));
 }
 
 std::int64_t DetectionInputs::frames() const {

@@ -25,6 +25,7 @@ class DetectionInputs : public Prediction {
   std::vector<PredictionTurn> turns() const override;
   /// As of the largest image, beside which its file is decoded and drawn copies are written.
   BytesBeside bytes_beside(std::size_t model) const override;
+  bool fits(const PredictionTurn& turn) const override;
   void begin() override;
 
  protected:
@@ -49,6 +50,8 @@ class DetectionInputs : public Prediction {
   Shape planned_extents(const FoundImage& image) const;
   /// Returns the memory of reading and drawing an image.
   ProcessPlan beside_cores(const ImageSize& size, std::int64_t pixels) const;
+  /// The same of an image in its turn: of the pixels of the file, or of those that the model sees where these are more.
+  ProcessPlan beside_cores(const FoundImage& image, const Shape& extents) const;
   /// Returns the number of images that are frames of videos.
   std::int64_t frames() const;
 };

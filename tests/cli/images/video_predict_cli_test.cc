@@ -212,13 +212,17 @@ TEST_F(VideoPredictCli, AFrameWhoseCoresDoNotFitIsPredictedInTurnsAsAPictureIs) 
     EXPECT_EQ(whole.json().at("scratch_bytes"), 0);
     const json memory = whole.json().at("memory");
     const std::int64_t planned = memory.at("planned_bytes"), arenas = memory.at("planned").at("arenas");
-    const std::string budget = " --host-memory " + std::to_string(planned - arenas * 6 / 10);
-    const CommandResult turns = found(".turns.json", budget);
-    ASSERT_EQ(turns.exit_code, 0) << turns.err;
-    EXPECT_GE(turns.json().at("scratch_bytes").get<std::int64_t>(), arenas / 2) << input;
-    EXPECT_GT(turns.json().at("detections"), 0);
-    EXPECT_EQ(file_text(file(input + ".turns.json")), file_text(file(input + ".whole.json"))) << input;
-    EXPECT_EQ(found(".none.json", budget + " --scratch none").json().at("error").at("code"), "E_BUDGET") << input;
+    for (const std::int64_t less : {std::int64_t{12} << 20, arenas * 6 / 10}) {  // at first the cores alone would fit
+      const std::string budget = " --host-memory " + std::to_string(planned - less), to = "." + std::to_string(less);
+      const CommandResult turns = found(to + ".json", budget);
+      ASSERT_EQ(turns.exit_code, 0) << turns.err;
+      EXPECT_GE(turns.json().at("scratch_bytes").get<std::int64_t>(), arenas / 2) << input;
+      EXPECT_GT(turns.json().at("detections"), 0);
+      EXPECT_EQ(file_text(file(input + to + ".json")), file_text(file(input + ".whole.json"))) << input;
+      const CommandResult none = found(to + ".none.json", budget + " --scratch none");
+      EXPECT_EQ(none.json().at("error").at("code"), "E_BUDGET") << input;
+      EXPECT_EQ(none.exit_code, 7) << input;
+    }
   }
 }
 
