@@ -11,7 +11,8 @@ import csv, dataclasses, gzip, io, itertools, json, re, struct
 # These values are clocks and meters of one run, or the name of a version: they differ between two runs of one binary.
 EXEMPT = [
     (r"(demo|prepare|train|resume|evaluate)-.*", r"stdout", r"seconds"),
-    (r"predict-.*", r"stdout", r"cases\[\]\.seconds"),
+    (r"(train|resume)-.*", r"stdout", r"(validation_|checkpoint_|held_out\.)seconds"),
+    (r"predict-.*", r"stdout", r"cases\[\]\.seconds|stages\..*"),
     (r"plan-.*", r"stdout", r"planning_seconds"),
     (r"bench-.*", r"stdout", r"step_seconds\.(median|min|max)|gflops_per_second|(peak_resident|resident_before)_bytes"),
     (r"bench-.*", r"stdout", r"by_op\.\w+|by_instruction\[\]\.(worker_seconds|pack_seconds|gflops_per_second)"),
@@ -20,7 +21,7 @@ EXEMPT = [
     (r".*", r".*/results\.csv", r"seconds"),
     (r".*", r".*/metrics\.jsonl", r"\[\]\.(seconds|time)"),
     (r"evaluate-run", r"run-scores\.json", r"seconds"),
-    (r".*", r".*/manifest\.jsonl", r"\[\]\.(voxshard|files\..*\.time_ns)"),
+    (r".*", r".*/manifest\.jsonl", r"\[\]\.(voxshard|seconds|files\..*\.time_ns)"),
     (r".*", r".*trace\.json", r"otherData\.program"),
 ]
 CLOCK_IN_TEXT = re.compile(r"\bin (\d+ h \d+ min|\d+ min \d+ s|[\d.]+ s)\b|[\d.]+ s (?:each|per image)|memory: .* resident at the peak")  # in what people read
