@@ -131,6 +131,7 @@ void agree_on_turns(Session& session, const nlohmann::json& sizes, Phase phase) 
     own.push_back(over ? nlohmann::json(to_string(*over)) : nlohmann::json());
   }
   const std::vector<std::string> all = gather_texts(transport, pack_json(own));
+  const auto partition_of = [](const std::string& text) { return partition_from_text(text, partition_rank(text)); };
   const auto cores_of = [](const Dims& partition) { return Mesh{.partition = partition}.cores(); };
   nlohmann::json agreed = nlohmann::json::array();
   for (std::size_t i = 0; transport.rank() == 0 && i < sizes.size(); ++i) {
@@ -140,18 +141,15 @@ void agree_on_turns(Session& session, const nlohmann::json& sizes, Phase phase) 
       const nlohmann::json over = nlohmann::json(unpack_cbor(text)).at(i);
       everywhere = everywhere && over.is_string();
       if (!everywhere) break;
-      const std::string words = over.get<std::string>();
-      const Dims partition = partition_from_text(words, partition_rank(words));
+      const Dims partition = partition_of(over.get<std::string>());
       if (!finest || cores_of(partition) > cores_of(*finest)) finest = partition;
     }
     agreed.push_back(everywhere ? nlohmann::json(to_string(*finest)) : nlohmann::json());
   }
   agreed = unpack_cbor(broadcast_text(transport, pack_json(agreed)));
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    if (const nlohmann::json& over = agreed.at(i); over.is_string()) {
-      const std::string words = over.get<std::string>();
-      session.take_turns(shape_from_json(sizes[i]), phase, partition_from_text(words, partition_rank(words)));
-    }
+    if (const nlohmann::json& over = agreed.at(i); over.is_string())
+      session.take_turns(shape_from_json(sizes[i]), phase, partition_of(over.get<std::string>()));
 }
 
 /// Serves the requests of rank 0, on another rank, until rank 0 ends. Returns the memory used at the peak.

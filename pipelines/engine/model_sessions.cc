@@ -70,7 +70,9 @@ bool turn_tight_sizes(PredictionBatch& batch, const Prediction& task, const std:
   for (const PredictionTurn& turn : turns) {
     if (turn.extents.empty() || batch.is_refused(turn) || budget <= 0) continue;
     const bool is_small = (batch.planned().held + batch.cores(turn)).total() < budget / 2;
-    if (is_small || task.fits(turn)) continue;
+    bool fits = true;  // also an input that cannot be read any more, which its turn reports
+    failure_of("", {ErrorKind::kInput, ErrorKind::kBudget}, [&] { fits = is_small || task.fits(turn); });
+    if (fits) continue;
     for (std::size_t model = 0; model < tight.size(); ++model) {
       const auto planned = batch.planned(model).fits.find(turn.extents_of(model));
       if (planned != batch.planned(model).fits.end() && !planned->second.run.takes_turns())
