@@ -133,12 +133,12 @@ HuMoments clipped_moments(const std::vector<CaseFingerprint>& cases, const Range
   return {mean, std::max(std::sqrt(std::max(square - mean * mean, 0.0)), 1e-8)};
 }
 
-std::array<double, 3> median_spacing(std::vector<std::array<double, 3>> spacings_mm) {
+std::array<double, 3> median_by_axis(std::vector<std::array<double, 3>> values) {
   std::array<double, 3> median{1, 1, 1};
-  const std::size_t n = spacings_mm.size();
+  const std::size_t n = values.size();
   for (int a = 0; a < 3 && n > 0; ++a) {
-    std::sort(spacings_mm.begin(), spacings_mm.end(), [a](const auto& x, const auto& y) { return x[a] < y[a]; });
-    median[a] = (spacings_mm[(n - 1) / 2][a] + spacings_mm[n / 2][a]) / 2;
+    std::sort(values.begin(), values.end(), [a](const auto& x, const auto& y) { return x[a] < y[a]; });
+    median[a] = (values[(n - 1) / 2][a] + values[n / 2][a]) / 2;
   }
   return median;
 }

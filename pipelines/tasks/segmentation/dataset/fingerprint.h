@@ -61,8 +61,8 @@ struct HuMoments {
 /// same weight.
 HuMoments clipped_moments(const std::vector<CaseFingerprint>& cases, const Range& clip_hu);
 
-/// Returns the median, per axis, of the spacings of the oriented volumes; the mean of the middle two for an even count.
-std::array<double, 3> median_spacing(std::vector<std::array<double, 3>> spacings_mm);
+/// Returns the median by axis of spacings or sizes; the mean of the middle two for an even count, 1 of none.
+std::array<double, 3> median_by_axis(std::vector<std::array<double, 3>> values);
 
 ///   by_channel  the cases, for each channel of the plan
 nlohmann::ordered_json to_json(const std::vector<std::vector<CaseFingerprint>>& by_channel, const PreparePlan& plan);

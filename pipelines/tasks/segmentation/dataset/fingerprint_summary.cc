@@ -8,6 +8,7 @@
 #include "io/files/config_file.h"
 #include "pipelines/model_runs/report.h"
 #include "pipelines/model_runs/run_record.h"
+#include "pipelines/tasks/segmentation/dataset/fingerprint.h"
 
 namespace voxshard {
 namespace {
@@ -17,18 +18,14 @@ using Json = nlohmann::ordered_json;
 
 /// Returns the least, median and most of what each case has under `key`, axis by axis.
 Json range_of(const nlohmann::json& cases, const char* key) {
-  Json range = {{"least", Json::array()}, {"median", Json::array()}, {"most", Json::array()}};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    std::vector<double> values;
-    for (const nlohmann::json& one : cases) values.push_back(one.at(key).at(axis).get<double>());
-    std::ranges::sort(values);
-    const std::size_t n = values.size();
-    if (n == 0) continue;
-    range["least"].push_back(values.front());
-    range["median"].push_back((values[(n - 1) / 2] + values[n / 2]) / 2);
-    range["most"].push_back(values.back());
-  }
-  return range;
+  std::vector<std::array<double, 3>> values;
+  for (const nlohmann::json& one : cases) values.push_back(one.at(key).get<std::array<double, 3>>());
+  if (values.empty()) return Json::object();
+  std::array<double, 3> least = values.front(), most = least;
+  for (const std::array<double, 3>& one : values)
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      least[axis] = std::min(least[axis], one[axis]), most[axis] = std::max(most[axis], one[axis]);
+  return {{"least", least}, {"median", median_by_axis(values)}, {"most", most}};
 }
 
 }  // namespace

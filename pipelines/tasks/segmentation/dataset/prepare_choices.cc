@@ -132,7 +132,7 @@ std::array<double, 3> spacing_of_geometries(const PreparePlan& plan, const std::
   }
   std::vector<std::array<double, 3>> spacings;
   for (const Geometry& one : geometries) spacings.push_back(oriented_spacing(one, plan.orientation));
-  return median_spacing(spacings);
+  return median_by_axis(spacings);
 }
 
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {
