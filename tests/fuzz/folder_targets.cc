@@ -16,6 +16,7 @@
 #include "pipelines/commands/run_status.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/run_preparation.h"
+#include "pipelines/model_runs/run_record.h"
 #include "pipelines/report_page/report_page.h"
 #include "pipelines/report_page/slices_section.h"
 #include "pipelines/report_page/validation_detail.h"
@@ -23,6 +24,7 @@
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/scores/evaluate_clips.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
+#include "pipelines/tasks/segmentation/dataset/fingerprint_summary.h"
 #include "pipelines/tasks/segmentation/quality/quality_ranges.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/training/metrics_log.h"
@@ -231,7 +233,7 @@ Seeds class_predictions_seeds() {
 ]})"};
 }
 
-/// The page of a run whose last validation, or whose slices, are these bytes.
+/// The page of a run whose last validation, slices or fingerprint, or that of whose data, are these bytes.
 void run_page(std::string_view bytes) {
   const fs::path run = scratch_file(std::string("shown/") + kLastDetailFile, bytes).parent_path();
   scratch_file(std::string("shown/") + kSlicesFile, bytes);
@@ -239,22 +241,22 @@ void run_page(std::string_view bytes) {
       .classes = {"a"}, .validations = {{.step = 4, .weights = kLastWeights, .by_class = {0.5}}}, .best_at = 0};
   data.last_detail = read_detail(run / kLastDetailFile, data.last());
   data.slices = read_slices(run);
+  scratch_file(std::string("shown/") + kFingerprintFile, bytes);
+  data.facts["fingerprint"] = nlohmann::ordered_json(read_json(run / kFingerprintFile));
   report_page(std::vector{data});
+  write_fingerprint_summary(run, {"background", "a"}, run);
 }
 Seeds run_page_seeds() {
   return {
+      R"({"step":4,"weights":"last","cases":2,"size":{"least":[1,2,3],"median":[1.5,2,3],"most":[2,2,3]},"spacing_mm":{"least":[1]},"orientations":{"LPS":2},"classes":[{"name":"a","cases":1,"share_of_voxels":0.25}],"foreground_hu":{"mean":-3.5},"foreground_by_channel":[{"channel":"CT","values":{"mean":1}}],"per_case":[{"case":"x","size":[2,2,3],"spacing_mm":[1,1,1.5],"orientation":"LPS","voxels":{"background":9,"a":3}}]})",
       R"({"step":4,"weights":"last","kind":"detection","items":2,"curves":{"recall":[0,0.5,1],"all":[1,0.5,0],"by_class":[[1,0.5,0],null]},
-"operating_point":{"score":0.5,"recall":0.5,"precision":1,"f1":0.5,"found":3,"wrong":1,"missed":3},
-"classes":[{"class":"a","items":6,"found":4,"recall":0.5,"precision":0.75,"f1":0.6},{"class":"b","items":0,"found":0,"recall":null}],
+"operating_point":{"score":0.5,"recall":0.5,"precision":1,"f1":0.5,"found":3,"wrong":1,"missed":3},"classes":[{"class":"a","items":6,"found":4,"recall":0.5,"precision":0.75,"f1":0.6},{"class":"b","items":0,"found":0,"recall":null}],
 "confusion":[[3,0,3],[0,0,0],[1,0,0]],"mistakes":[{"true":0,"found":null,"items":3}],"worst":[{"item":"b.png","ap50":0.25,"objects":4}],
 "best":[],"images":[{"item":"b.png","width":64,"height":48,"ap50":0.25,"reference":[{"class":0,"box":[1,2,3,4]}],
 "prediction":[{"class":1,"box":[1.5,2,3,4],"score":0.625}],"jpeg":"/9j/AAAA"}]})",
-      R"({"step":4,"weights":"last","kind":"classification","items":2,"accuracy":0.5,"classes":[{"class":"a"},{"class":"b"}],
-"confusion":[[1,0],[1,0]],"mistakes":[{"true":1,"found":0,"items":1}],"worst":[{"item":"x","true":1,"found":0,"probability":1e-9}],"best":[]})",
+      R"({"step":4,"weights":"last","kind":"classification","items":2,"accuracy":0.5,"classes":[{"class":"a"},{"class":"b"}],"confusion":[[1,0],[1,0]],"mistakes":[{"true":1,"found":0,"items":1}],"worst":[{"item":"x","true":1,"found":0,"probability":1e-9}],"best":[]})",
       R"({"step":4,"cases":[{"case":"a","low":-1,"high":2,"planes":[
-{"plane":"axial","at":[1],"rows":1,"columns":2,"row_mm":1,"column_mm":2,"image":"AAA=","reference":"AQA=","prediction":"AAE="},
-{"plane":"coronal","at":[0],"rows":1,"columns":2,"row_mm":1,"column_mm":2,"image":"AAA=","reference":"AQA=","prediction":"AAE="},
-{"plane":"sagittal","at":[0],"rows":1,"columns":1,"row_mm":1,"column_mm":2,"image":"AA==","reference":"AQ==","prediction":"AA=="}]}]})"};
+{"plane":"axial","at":[1],"rows":1,"columns":2,"row_mm":1,"column_mm":2,"image":"AAA=","reference":"AQA=","prediction":"AAE="},{"plane":"coronal","at":[0],"rows":1,"columns":2,"row_mm":1,"column_mm":2,"image":"AAA=","reference":"AQA=","prediction":"AAE="},{"plane":"sagittal","at":[0],"rows":1,"columns":1,"row_mm":1,"column_mm":2,"image":"AA==","reference":"AQ==","prediction":"AA=="}]}]})"};
 }
 
 void secret(std::string_view bytes) {
