@@ -13,7 +13,7 @@
 
 #include "io/boxes/box_format.h"
 #include "io/boxes/detection_annotations.h"
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 
 namespace voxshard {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "io/boxes/detection_annotations.h"
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 
 namespace voxshard {
 

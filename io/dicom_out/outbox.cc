@@ -6,7 +6,7 @@
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
 #include "io/files/open_file.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 
 namespace voxshard {
 namespace {

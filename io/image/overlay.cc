@@ -12,7 +12,7 @@
 
 #include "io/image/class_scalar.h"
 #include "io/image/opencv_threads.h"
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 
 namespace voxshard {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {

@@ -12,8 +12,8 @@
 #include "io/files/atomic_file.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_error.h"
-#include "io/files/output_folder.h"
 #include "io/inbox/retention.h"
+#include "io/output/output_folder.h"
 
 namespace voxshard {
 namespace {

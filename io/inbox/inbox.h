@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "io/files/folder_lock.h"
+#include "io/output/folder_lock.h"
 
 namespace voxshard {
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "io/video/video_index.h"
 #include "libcore/tensor/tensor.h"
 

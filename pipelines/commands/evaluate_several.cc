@@ -4,8 +4,8 @@
 #include <set>
 
 #include "io/files/atomic_file.h"
-#include "io/files/output_file.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_file.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/model_runs/score_spread.h"
 

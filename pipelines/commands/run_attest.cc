@@ -4,8 +4,8 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
-#include "io/files/output_folder.h"
 #include "io/files/private_folder.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/stop.h"
 #include "pipelines/commands/golden_case.h"

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
-#include "io/files/output_file.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_file.h"
+#include "io/output/output_folder.h"
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "libcore/base/plain_text.h"
 #include "pipelines/commands/run_description.h"
 #include "pipelines/tasks/header_info.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "io/files/manifest.h"
+#include "io/output/manifest.h"
 #include "libcore/base/text.h"
 #include "pipelines/report_page/report_page.h"
 #include "pipelines/report_page/score_words.h"

@@ -6,7 +6,7 @@
 
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
-#include "io/files/folder_lock.h"
+#include "io/output/folder_lock.h"
 #include "libcore/base/text.h"
 #include "pipelines/model_runs/checkpoint_folder.h"
 #include "pipelines/model_runs/report.h"

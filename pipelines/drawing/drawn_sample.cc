@@ -5,7 +5,7 @@
 
 #include "io/image/image_reader.h"
 #include "io/image/image_resize.h"
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "pipelines/phantoms/detection_phantom.h"
 #include "pipelines/phantoms/phantom.h"
 

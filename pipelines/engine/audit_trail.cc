@@ -1,7 +1,7 @@
 #include "pipelines/engine/audit_trail.h"
 
 #include "io/audit/sha256.h"
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "libcore/base/plain_text.h"
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/model_runs/averaged_runs.h"

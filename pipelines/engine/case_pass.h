@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "libcore/ranks/transport.h"
-#include "pipelines/engine/memory_gate.h"
+#include "pipelines/engine/flow/memory_gate.h"
 #include "pipelines/engine/run_context.h"
 
 namespace voxshard {

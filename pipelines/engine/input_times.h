@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "io/files/manifest.h"
+#include "io/output/manifest.h"
 #include "libcore/device/device.h"
 
 namespace voxshard {

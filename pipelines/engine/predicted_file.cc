@@ -9,7 +9,7 @@
 #include "io/files/file_error.h"
 #include "io/files/json_lines.h"
 #include "io/files/open_file.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "io/datasets/case_ids.h"
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "pipelines/engine/requests.h"
 
 namespace voxshard {

@@ -12,15 +12,15 @@
 #include <set>
 
 #include "io/datasets/hidden_paths.h"
-#include "io/files/manifest.h"
+#include "io/output/manifest.h"
 #include "pipelines/engine/audit_trail.h"
 #include "pipelines/engine/core_runs.h"
+#include "pipelines/engine/flow/read_ahead.h"
+#include "pipelines/engine/flow/write_behind.h"
 #include "pipelines/engine/predicted_file.h"
-#include "pipelines/engine/read_ahead.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
 #include "pipelines/engine/seen_inputs.h"
-#include "pipelines/engine/write_behind.h"
 
 namespace voxshard {
 

@@ -13,8 +13,8 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
-#include "io/files/part_log.h"
 #include "io/files/scratch_file.h"
+#include "io/output/part_log.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/engine/host_memory.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "io/files/content_hash.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/planner/budget.h"

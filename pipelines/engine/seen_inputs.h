@@ -10,7 +10,7 @@
 
 #include <optional>
 
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/model_runs/trained_on.h"
 

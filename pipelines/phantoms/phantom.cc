@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "pipelines/phantoms/phantom_shapes.h"
 
 namespace voxshard {

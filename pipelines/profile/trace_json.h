@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "libcore/device/device.h"
 #include "libcore/ranks/rank_clock.h"
 #include "libcore/runtime/trace.h"

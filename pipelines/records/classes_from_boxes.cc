@@ -8,9 +8,9 @@
 
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
-#include "io/files/output_folder.h"
 #include "io/image/image.h"
 #include "io/image/image_reader.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/records/from_records.h"
 #include "pipelines/tasks/crop_name.h"

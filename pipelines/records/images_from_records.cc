@@ -7,7 +7,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/records/from_records.h"
 #include "pipelines/records/image_record.h"

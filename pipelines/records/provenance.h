@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "io/volume/volume.h"
 
 namespace voxshard {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 
 namespace voxshard {
 

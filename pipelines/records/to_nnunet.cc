@@ -11,7 +11,7 @@
 #include "io/files/channel_address.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "io/volume/archive.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/records/convert_volume.h"

@@ -5,7 +5,7 @@
 #include "io/datasets/dataset.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/records/ct_record.h"
 #include "pipelines/records/from_records.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 
 namespace voxshard {
 

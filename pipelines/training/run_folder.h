@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "io/files/csv.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "libcore/ranks/transport.h"
 #include "pipelines/model_runs/checkpoint_folder.h"
 #include "pipelines/training/metrics_log.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "tests/scratch_folder.h"
 
 namespace voxshard {

@@ -12,7 +12,7 @@
 #include <regex>
 
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 #include "tests/io/dicom_files.h"
 #include "tests/pipelines/training_scene.h"
 

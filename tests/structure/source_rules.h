@@ -25,8 +25,10 @@ using Arrows = std::map<std::string, std::set<std::string>>;
 Arrows arrows_of(const std::string& cmake);
 Arrows read_arrows();
 std::vector<std::string> circle_complaints(const Arrows& arrows);
-std::vector<std::string> folder_complaints(
-    const std::vector<SourceFile>& files);  // at most 25 sources, x.h and x.cc are one
+
+/// Complains of folders with more than 25 sources, of which x.h and x.cc are one, and of those with more than 20 .cc,
+/// but in apps and tests.
+std::vector<std::string> folder_complaints(const std::vector<SourceFile>& files);
 
 std::vector<std::string> include_complaints(const SourceFile& file,
                                             const Arrows& arrows);            // as listed, written from the root

@@ -49,9 +49,14 @@ TEST(Structure, FilesAndFoldersStaySmall) {
   EXPECT_EQ(size_complaints({"io/a.cc", tall}).size(), 1u);
   expect_clean(size_complaints, true);
   std::vector<SourceFile> many;
-  for (int i = 0; i < 26; ++i) many.push_back({"io/a/x" + std::to_string(i) + ".cc", ""});
+  for (int i = 0; i < 26; ++i) many.push_back({"tests/a/x" + std::to_string(i) + ".cc", ""});
   EXPECT_EQ(folder_complaints(many).size(), 1u);
-  many.back().path = "io/a/x0.h";
+  many.back().path = "tests/a/x0.h";
+  EXPECT_EQ(folder_complaints(many).size(), 0u);
+  many.clear();
+  for (int i = 0; i < 21; ++i) many.push_back({"io/a/x" + std::to_string(i) + ".cc", ""});
+  EXPECT_EQ(folder_complaints(many).size(), 1u);
+  many.back().path = "io/a/y.h";
   EXPECT_EQ(folder_complaints(many).size(), 0u);
   for (const auto& complaint : folder_complaints(read_sources(true))) ADD_FAILURE() << complaint;
 }

@@ -5,7 +5,7 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_name.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "io/video/video_writer.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/metrics/classified.h"

@@ -3,8 +3,8 @@
 #include <atomic>
 
 #include "io/boxes/coco.h"
-#include "io/files/output_folder.h"
 #include "io/image/image.h"
+#include "io/output/output_folder.h"
 #include "pipelines/phantoms/detection_phantom.h"
 #include "pipelines/phantoms/phantom.h"
 #include "pipelines/tasks/first_training.h"

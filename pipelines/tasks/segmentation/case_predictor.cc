@@ -9,7 +9,7 @@
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
-#include "pipelines/tasks/segmentation/input_cases.h"
+#include "pipelines/tasks/segmentation/inputs/input_cases.h"
 #include "pipelines/tasks/segmentation/outputs/made_hash.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 

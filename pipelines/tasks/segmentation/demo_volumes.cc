@@ -4,7 +4,7 @@
 
 #include "io/datasets/dataset.h"
 #include "io/files/content_hash.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "pipelines/phantoms/phantom.h"
 
 namespace voxshard {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "io/files/folder_lock.h"
+#include "io/output/folder_lock.h"
 #include "libcore/kernels/loss_terms.h"
 #include "libcore/metrics/voxel_scores.h"
 #include "pipelines/engine/core_values.h"

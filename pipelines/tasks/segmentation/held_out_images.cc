@@ -2,7 +2,7 @@
 
 #include "io/files/config_file.h"
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 
 namespace voxshard {
 namespace {

@@ -7,8 +7,8 @@
 #include "io/files/file_name.h"
 #include "libcore/base/text.h"
 #include "pipelines/report_page/html_page.h"
-#include "pipelines/tasks/segmentation/find_images.h"
-#include "pipelines/tasks/segmentation/input_cases.h"
+#include "pipelines/tasks/segmentation/inputs/find_images.h"
+#include "pipelines/tasks/segmentation/inputs/input_cases.h"
 #include "pipelines/tasks/segmentation/sheet/sheet_page.h"
 #include "pipelines/tasks/volume_files.h"
 

@@ -5,7 +5,7 @@
 
 #include "io/files/config_file.h"
 #include "io/files/file_name.h"
-#include "io/files/manifest.h"
+#include "io/output/manifest.h"
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 

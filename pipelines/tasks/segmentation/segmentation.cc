@@ -4,7 +4,7 @@
 
 #include "io/files/channel_address.h"
 #include "io/files/file_name.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/model_runs/missed_classes.h"
@@ -20,11 +20,11 @@
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/golden_volumes.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 #include "pipelines/tasks/segmentation/prediction_sheet.h"
 #include "pipelines/tasks/segmentation/prepared_info.h"
 #include "pipelines/tasks/segmentation/scores/evaluation_rehearsal.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
 #include "pipelines/tasks/segmentation/volume_settings.h"
 
 namespace voxshard {

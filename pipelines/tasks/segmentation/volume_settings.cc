@@ -8,8 +8,8 @@
 #include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/crop_name.h"
 #include "pipelines/tasks/irregular_slices.h"
-#include "pipelines/tasks/segmentation/dataset/missing_classes.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
+#include "pipelines/tasks/segmentation/labels/missing_classes.h"
 
 namespace voxshard {
 

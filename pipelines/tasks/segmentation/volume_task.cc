@@ -7,7 +7,7 @@
 
 #include "io/datasets/dataset.h"
 #include "io/files/config_file.h"
-#include "io/files/folder_lock.h"
+#include "io/output/folder_lock.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/model_runs/run_preparation.h"
 #include "pipelines/tasks/segmentation/dataset/fingerprint_summary.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <set>
 
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "io/volume/volume.h"
 #include "tests/io/test_files.h"
 

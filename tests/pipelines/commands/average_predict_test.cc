@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "io/files/config_file.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/segmentation/scores/class_probabilities.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
 #include "tests/base/sanitizer.h"
 #include "tests/pipelines/average_scene.h"
 #include "tests/pipelines/tasks/detection/images_scene.h"

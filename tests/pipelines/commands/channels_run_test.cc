@@ -7,7 +7,7 @@
 
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
-#include "pipelines/tasks/segmentation/input_cases.h"
+#include "pipelines/tasks/segmentation/inputs/input_cases.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
 #include "pipelines/training/run_train.h"

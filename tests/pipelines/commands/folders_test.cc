@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"

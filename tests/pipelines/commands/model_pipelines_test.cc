@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/terminal/exit_code.h"
-#include "pipelines/commands/run_bench.h"
+#include "pipelines/bench/run_bench.h"
 #include "pipelines/commands/run_explain.h"
 #include "pipelines/commands/run_verify.h"
 #include "tests/pipelines/training_scene.h"

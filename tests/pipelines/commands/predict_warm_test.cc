@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/resampling/resample.h"
 #include "io/system/process_memory.h"
-#include "io/volume/resample.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/volume_model.h"

@@ -6,7 +6,7 @@
 
 #include "io/datasets/case_ids.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/commands/run_demo.h"
 #include "pipelines/tasks/segmentation/scores/threshold_baseline.h"

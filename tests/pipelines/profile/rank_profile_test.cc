@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "pipelines/commands/run_bench.h"
+#include "pipelines/bench/run_bench.h"
 #include "tests/pipelines/pipeline_scene.h"
 #include "tests/ranks/mailbox.h"
 #include "tests/runtime/rank_scene.h"

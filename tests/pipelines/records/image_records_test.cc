@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "io/boxes/coco.h"
-#include "io/files/manifest.h"
 #include "io/image/image.h"
+#include "io/output/manifest.h"
 #include "io/records/crc32c.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "tests/pipelines/records/record_scene.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/rng.h"
 #include "pipelines/engine/core_values.h"
 #include "pipelines/engine/prediction.h"

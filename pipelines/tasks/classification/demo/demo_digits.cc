@@ -4,7 +4,7 @@
 #include <array>
 
 #include "io/datasets/idx.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "pipelines/phantoms/digit_phantom.h"
 
 namespace voxshard {

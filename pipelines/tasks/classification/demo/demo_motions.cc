@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "pipelines/phantoms/motion_phantom.h"
 #include "pipelines/phantoms/phantom.h"
 #include "pipelines/tasks/classification/demo/grey_video.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/image/image_resize.h"
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/samples/clip_reader.h"
 

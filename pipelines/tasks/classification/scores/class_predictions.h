@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "io/files/output_file.h"
+#include "io/output/output_file.h"
 #include "pipelines/model_runs/averaged_runs.h"
 #include "pipelines/model_runs/report.h"
 #include "pipelines/tasks/classification/dataset/item_kind.h"

@@ -9,9 +9,9 @@
 
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
-#include "io/files/output_folder.h"
 #include "io/image/class_plots.h"
 #include "io/image/sheet_file.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/classification/dataset/class_clips.h"

@@ -5,8 +5,8 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/content_hash.h"
-#include "io/files/output_file.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_file.h"
+#include "io/output/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/tasks/segmentation/checks/case_facts_message.h"

@@ -6,7 +6,7 @@
 #include "io/datasets/case_label.h"
 #include "io/image/overlay.h"
 #include "io/image/sheet_file.h"
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/hiding_paths.h"
 

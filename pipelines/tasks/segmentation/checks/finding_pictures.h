@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "io/datasets/dataset.h"
-#include "pipelines/engine/memory_gate.h"
+#include "pipelines/engine/flow/memory_gate.h"
 #include "pipelines/tasks/segmentation/checks/check_rules.h"
 
 namespace voxshard {

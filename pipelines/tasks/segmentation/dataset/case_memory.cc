@@ -25,12 +25,12 @@
 #include <optional>
 
 #include "io/datasets/hidden_paths.h"
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/channel_grids.h"
-#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
 #include "pipelines/tasks/segmentation/dataset/memory_moments.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
+#include "pipelines/tasks/segmentation/labels/byte_labels.h"
 
 namespace voxshard {
 namespace {

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/tasks/channel_grids.h"
-#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
+#include "pipelines/tasks/segmentation/labels/byte_labels.h"
 
 namespace voxshard {
 namespace {

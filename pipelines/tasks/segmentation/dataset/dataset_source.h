@@ -14,7 +14,7 @@
 #include "io/datasets/case_ids.h"
 #include "io/datasets/dataset.h"
 #include "io/volume/volume.h"
-#include "pipelines/engine/memory_gate.h"
+#include "pipelines/engine/flow/memory_gate.h"
 #include "pipelines/engine/run_context.h"
 #include "pipelines/settings/setting.h"
 

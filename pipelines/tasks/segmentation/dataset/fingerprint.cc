@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
+#include "pipelines/tasks/segmentation/labels/byte_labels.h"
 
 namespace voxshard {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "io/volume/volume.h"
-#include "pipelines/tasks/segmentation/dataset/nnunet_fingerprint.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
+#include "pipelines/tasks/segmentation/nnunet/nnunet_fingerprint.h"
 
 namespace voxshard {
 

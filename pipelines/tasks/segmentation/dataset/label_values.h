@@ -8,7 +8,7 @@
 
 #include "io/datasets/dataset.h"
 #include "io/volume/volume.h"
-#include "pipelines/engine/memory_gate.h"
+#include "pipelines/engine/flow/memory_gate.h"
 #include "pipelines/engine/run_context.h"
 
 namespace voxshard {

@@ -5,11 +5,11 @@
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
 #include "pipelines/tasks/channel_grids.h"
-#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
-#include "pipelines/tasks/segmentation/dataset/missing_classes.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
+#include "pipelines/tasks/segmentation/labels/byte_labels.h"
+#include "pipelines/tasks/segmentation/labels/missing_classes.h"
 
 namespace voxshard {
 

@@ -5,7 +5,7 @@
 
 #include "io/files/channel_address.h"
 #include "io/files/file_name.h"
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 
 namespace voxshard {

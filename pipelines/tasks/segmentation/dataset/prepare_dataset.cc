@@ -4,7 +4,7 @@
 
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/stopwatch.h"
 #include "pipelines/engine/case_pass.h"

@@ -16,10 +16,10 @@
 #include "io/volume/volume.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
-#include "pipelines/tasks/segmentation/dataset/class_coverage.h"
 #include "pipelines/tasks/segmentation/dataset/dataset_source.h"
-#include "pipelines/tasks/segmentation/dataset/missing_classes.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
+#include "pipelines/tasks/segmentation/labels/class_coverage.h"
+#include "pipelines/tasks/segmentation/labels/missing_classes.h"
 
 namespace voxshard {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "io/volume/resample.h"
-#include "pipelines/tasks/segmentation/dataset/nnunet_grid.h"
-#include "pipelines/tasks/segmentation/dataset/nonzero_crop.h"
+#include "io/resampling/resample.h"
+#include "pipelines/tasks/segmentation/nnunet/nnunet_grid.h"
+#include "pipelines/tasks/segmentation/nnunet/nonzero_crop.h"
 
 namespace voxshard {
 namespace {

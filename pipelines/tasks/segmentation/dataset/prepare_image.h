@@ -11,8 +11,8 @@
 
 #include "io/volume/volume.h"
 #include "libcore/tensor/box.h"
-#include "pipelines/tasks/segmentation/dataset/nonzero_crop.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
+#include "pipelines/tasks/segmentation/nnunet/nonzero_crop.h"
 
 namespace voxshard {
 

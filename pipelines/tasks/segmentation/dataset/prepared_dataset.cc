@@ -9,11 +9,11 @@
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
-#include "io/files/manifest.h"
 #include "io/files/safetensors.h"
+#include "io/output/manifest.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/rng.h"
-#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
+#include "pipelines/tasks/segmentation/labels/byte_labels.h"
 
 namespace voxshard {
 namespace {

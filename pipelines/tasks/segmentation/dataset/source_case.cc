@@ -6,7 +6,7 @@
 #include "io/datasets/case_label.h"
 #include "io/datasets/hidden_paths.h"
 #include "libcore/base/text.h"
-#include "pipelines/tasks/segmentation/dataset/byte_labels.h"
+#include "pipelines/tasks/segmentation/labels/byte_labels.h"
 
 namespace voxshard {
 namespace {

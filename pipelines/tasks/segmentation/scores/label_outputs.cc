@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "io/files/output_folder.h"
 #include "io/image/overlay.h"
 #include "io/image/sheet_file.h"
+#include "io/output/output_folder.h"
 
 namespace voxshard {
 namespace {

@@ -3,7 +3,7 @@
 //   write_label_outputs(options, pairs, report, dataset->label_names, gate);
 #pragma once
 
-#include "pipelines/engine/memory_gate.h"
+#include "pipelines/engine/flow/memory_gate.h"
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "pipelines/tasks/segmentation/scores/label_pairs.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "pipelines/model_runs/report.h"
 #include "pipelines/tasks/segmentation/scores/case_slices.h"
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "io/files/atomic_file.h"
-#include "io/files/part_log.h"
+#include "io/output/part_log.h"
 #include "pipelines/tasks/segmentation/outputs/case_outputs.h"
 #include "tests/pipelines/outputs_scene.h"
 

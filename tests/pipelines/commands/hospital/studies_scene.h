@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 #include "tests/io/study_files.h"
 #include "tests/pipelines/training_scene.h"
 

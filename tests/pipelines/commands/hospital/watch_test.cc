@@ -6,9 +6,9 @@
 #include "io/audit/sha256.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/engine/audit_trail.h"
-#include "pipelines/tasks/segmentation/arriving_images.h"
-#include "pipelines/tasks/segmentation/input_cases.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "pipelines/tasks/segmentation/inputs/arriving_images.h"
+#include "pipelines/tasks/segmentation/inputs/input_cases.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 #include "tests/pipelines/channel_scene.h"
 #include "tests/pipelines/training_scene.h"
 

@@ -1,7 +1,7 @@
 // Detection in new images: COCO results in the pixels of the file, the same however the image is cut, a bad image is
 // left out alone, and no input is ever overwritten.
 #include "io/files/config_file.h"
-#include "io/files/output_folder.h"
+#include "io/output/output_folder.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"

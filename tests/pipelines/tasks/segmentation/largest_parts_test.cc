@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 #include "tests/keep_largest.h"
 #include "tests/pipelines/training_scene.h"
 

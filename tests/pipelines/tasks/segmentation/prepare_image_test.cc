@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "pipelines/phantoms/phantom.h"
 #include "tests/pipelines/pipeline_scene.h"
 

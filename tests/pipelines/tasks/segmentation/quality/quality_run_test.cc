@@ -7,8 +7,8 @@
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/run_preparation.h"
+#include "pipelines/tasks/segmentation/inputs/volume_reading.h"
 #include "pipelines/tasks/segmentation/largest_parts.h"
-#include "pipelines/tasks/segmentation/volume_reading.h"
 #include "tests/keep_largest.h"
 #include "tests/pipelines/tasks/segmentation/sides/sided_scene.h"
 

@@ -7,7 +7,7 @@
 #include "io/datasets/case_ids.h"
 #include "io/datasets/class_names.h"
 #include "io/records/base64.h"
-#include "io/volume/resample.h"
+#include "io/resampling/resample.h"
 #include "libcore/base/rng.h"
 #include "pipelines/report_page/html_page.h"
 #include "pipelines/tasks/segmentation/sheet/sheet_page.h"
