@@ -46,7 +46,14 @@ const std::vector<ConfigField>& unet_fields() {
            .help = "In training also losses of coarser decoder levels, weights halved from level to level: they teach "
                    "the deep layers without the way through all others; needs a depth of 4",
            .words = {{"on", true}, {"off", false}},
-           .newer = true})};
+           .newer = true}),
+      field(&UNetConfig::members,
+            {.name = "members",
+             .help = "Networks that are trained side by side on the same samples, from other initial values; what is "
+                     "predicted is the mean of their logits. A step takes as many times the time and memory",
+             .least = 1,
+             .most = 16,
+             .newer = true})};
   return rows;
 }
 
@@ -71,15 +78,18 @@ void require_poolable(const UNetConfig& config, const Dims& size) {
     }
 }
 
-/// Returns the logits, finest first: of decoder level 0, then of the first `supervised` - 1 levels below it.
-std::vector<ValueId> network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x, int supervised) {
+/// Returns the logits of a member, finest first: of decoder level 0, then of the first `supervised` - 1 levels below
+/// it.
+std::vector<ValueId> network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x, int supervised,
+                             std::int64_t member) {
+  const std::string of_member = member == 0 ? "" : "member" + std::to_string(member) + "/";
   const auto head = [&](const std::string& name, ValueId features) {
     return layers.conv(features, {.name = name, .filters = config.classes, .kernel = 1, .f32_result = true});
   };
   std::vector<ValueId> logits(static_cast<std::size_t>(supervised));
   std::vector<ValueId> skips;
   for (int d = 0; d < config.depth; ++d) {
-    const std::string level = "encoder" + std::to_string(d);
+    const std::string level = of_member + "encoder" + std::to_string(d);
     const std::int64_t filters = config.base_filters << d;
     if (d > 0)
       x = layers.max_pool(x, level + "/pool", 2, 2, config.pool == Pooling::kValid ? Padding::kValid : Padding::kSame);
@@ -88,16 +98,25 @@ std::vector<ValueId> network(Builder& b, Layers& layers, const UNetConfig& confi
     skips.push_back(x);
   }
   for (int d = config.depth - 2; d >= 0; --d) {
-    const std::string level = "decoder" + std::to_string(d);
-    const ValueId skip = skips[static_cast<std::size_t>(d)];
+    const std::string level = of_member + "decoder" + std::to_string(d);
+    const ValueId skip = skips[d];
     const std::int64_t filters = b.type(skip).shape.back();
     x = config.deconvolution ? layers.conv_transpose(x, skip, level + "/up") : layers.upsample(x, skip, level + "/up");
     x = block(layers, {x, skip}, level + "/conv0", filters);
     x = block(layers, {x}, level + "/conv1", filters);
-    if (d > 0 && d < supervised) logits[static_cast<std::size_t>(d)] = head(level + "/head", x);
+    if (d > 0 && d < supervised) logits[d] = head(level + "/head", x);
   }
-  logits[0] = head("head", x);
+  logits[0] = head(of_member + "head", x);
   return logits;
+}
+
+/// Returns the mean of the finest logits of the members.
+ValueId mean_logits(Builder& b, const std::vector<std::vector<ValueId>>& members) {
+  ValueId sum = members.front().front();
+  for (std::size_t m = 1; m < members.size(); ++m)
+    sum = b.op("add", {sum, members[m].front()}, {}, "members/sum" + std::to_string(m));
+  if (members.size() == 1) return sum;
+  return b.op("scale", {sum}, ScaleAttrs{.by = 1 / static_cast<double>(members.size())}, "members/mean");
 }
 
 /// Returns the labels of a decoder level of these logits, one voxel for each block, cut as the logits are.
@@ -140,8 +159,10 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
   const ValueId x = b.input("image", {options.dtype, image}, input::Image{});
   const std::vector<double> weights =
       config.deep_supervision && options.training ? supervised_levels(config.depth) : std::vector<double>{1};
-  const std::vector<ValueId> levels = network(b, layers, config, x, static_cast<int>(weights.size()));
-  const ValueId logits = levels[0];
+  std::vector<std::vector<ValueId>> members;
+  for (std::int64_t m = 0; m < config.members; ++m)
+    members.push_back(network(b, layers, config, x, static_cast<int>(weights.size()), m));
+  const ValueId logits = mean_logits(b, members);
   graph.outputs["logits"] = logits;
   if (!options.has_loss()) return graph;
   const bool marginal = config.marginal && options.training;
@@ -157,15 +178,24 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
                                 .groups = is_per_sample(config.loss) ? options.batch : options.loss_replicas,
                                 .batch = options.batch,
                                 .dtype = options.dtype};
+  const std::vector<std::vector<ValueId>> scored =
+      options.evaluating ? std::vector<std::vector<ValueId>>{{logits}} : members;
+  const bool weighted = scored.size() > 1 || weights.size() > 1;
   ValueId total = kNoValue;
-  for (std::size_t d = 0; d < levels.size(); ++d) {
-    const std::string name = d == 0 ? "loss" : "loss/level" + std::to_string(d);
-    const ValueId labels_here = d == 0 ? y : labels_like(b, y, levels[d], static_cast<int>(d));
-    const ValueId sums = b.op("segmentation_sums", with_known({levels[d], labels_here}), attrs, name + "/sums");
-    if (options.evaluating) graph.outputs["labels"] = y, graph.outputs["loss_sums"] = sums;
-    ValueId loss = b.op("segmentation_loss", with_known({sums, levels[d], labels_here}), attrs, name);
-    if (levels.size() > 1) loss = b.op("scale", {loss}, ScaleAttrs{.by = weights[d]}, name + "/weighted");
-    total = total == kNoValue ? loss : b.op("add", {total, loss}, {}, name + "/total");
+  for (std::size_t d = 0; d < weights.size(); ++d) {
+    const ValueId labels_here = d == 0 ? y : labels_like(b, y, scored[0][d], static_cast<int>(d));
+    for (std::size_t m = 0; m < scored.size(); ++m) {
+      const std::string name = (m == 0 ? "" : "member" + std::to_string(m) + "/") + std::string("loss") +
+                               (d == 0 ? "" : "/level" + std::to_string(d));
+      const ValueId z = scored[m][d];
+      const ValueId sums = b.op("segmentation_sums", with_known({z, labels_here}), attrs, name + "/sums");
+      if (options.evaluating) graph.outputs["labels"] = y, graph.outputs["loss_sums"] = sums;
+      ValueId loss = b.op("segmentation_loss", with_known({sums, z, labels_here}), attrs, name);
+      if (weighted)
+        loss = b.op("scale", {loss}, ScaleAttrs{.by = weights[d] / static_cast<double>(scored.size())},
+                    name + "/weighted");
+      total = total == kNoValue ? loss : b.op("add", {total, loss}, {}, name + "/total");
+    }
   }
   graph.outputs["loss"] = total;
   return graph;

@@ -28,6 +28,9 @@ struct UNetConfig {
   // marginal (kernels/loss.h), so that background also stands for the classes that were not.
   bool marginal = false;
   bool deep_supervision = false;  // in training also losses of coarser decoder levels, see supervised_levels()
+  // Networks side by side that begin with other values and learn from the same samples, each by its own loss; the
+  // logits are their mean.
+  std::int64_t members = 1;
 };
 
 /// Returns the weights of the losses of decoder levels 0 (full resolution), 1, ...: 1, 1/2, 1/4, ... divided by their

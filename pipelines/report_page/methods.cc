@@ -37,6 +37,9 @@ constexpr CitedWork kWorks[] = {
      "Wong KCL, Moradi M, Tang H, Syeda-Mahmood T. 3D Segmentation with Exponential Logarithmic Loss for Highly "
      "Unbalanced Object Sizes. MICCAI 2018, LNCS 11072, 612-619."},
     {"supervision", "Lee C-Y, Xie S, Gallagher P, Zhang Z, Tu Z. Deeply-Supervised Nets. AISTATS 2015, 562-570."},
+    {"ensemble",
+     "Lakshminarayanan B, Pritzel A, Blundell C. Simple and Scalable Predictive Uncertainty Estimation using Deep "
+     "Ensembles. NeurIPS 2017, 6402-6413."},
     {"adam", "Kingma DP, Ba J. Adam: A Method for Stochastic Optimization. ICLR 2015."},
     {"clipping",
      "Pascanu R, Mikolov T, Bengio Y. On the difficulty of training recurrent neural networks. ICML 2013, "
@@ -156,6 +159,9 @@ class Writer {
     const auto& deep = part_of(run_.facts, "/model/deep_supervision");
     if (deep.is_boolean() && deep.get<bool>()) text += ", with deep supervision" + cite_("supervision") + ",";
     text += " was minimised";
+    if (number("/model/members") > 1)
+      text += " for each of " + f("/model/members") + " networks, of which the mean of the logits" + cite_("ensemble") +
+              " predicts,";
     if (!optimizer.empty()) text += " by " + optimizer + (optimizer == "adam" ? cite_("adam") : "");
     text += clause(" with a learning rate of ", "/training/learning_rate") +
             clause(" and the schedule ", "/training/schedule") + " in " + counted(f("/training/steps"), "step") +

@@ -61,7 +61,7 @@ struct Classes {
 
   std::int64_t first_named() const { return std::max<std::int64_t>(0, count - std::ssize(names)); }
   /// Returns how many classes of the data a named class stands for.
-  std::size_t parts_of(std::int64_t c) const { return parts[static_cast<std::size_t>(c - first_named())].size(); }
+  std::size_t parts_of(std::int64_t c) const { return parts[c - first_named()].size(); }
 };
 
 std::optional<std::int64_t> class_count(const ModelSpec& spec) {
@@ -95,7 +95,7 @@ Sources sources_of_sides(const Names& parts, const Classes& theirs) {
 std::vector<Sources> sources_of_classes(const Classes& mine, const Classes& theirs) {
   std::vector<Sources> sources(static_cast<std::size_t>(mine.count));
   for (std::int64_t c = 0; c < mine.count; ++c) {
-    auto& found = sources[static_cast<std::size_t>(c)];
+    auto& found = sources[c];
     if (c < mine.first_named()) {
       if (c < theirs.first_named()) found = {c};
       continue;
@@ -136,7 +136,7 @@ std::int64_t copy_classes(const Tensor& from, std::int64_t their_classes, Tensor
   for (std::int64_t row = 0; row < to.count() / channels; ++row)
     for (std::int64_t j = 0; j < per_class; ++j)
       for (std::int64_t c = 0; c < classes; ++c) {
-        const Sources& theirs = sources[static_cast<std::size_t>(c)];
+        const Sources& theirs = sources[c];
         if (theirs.empty()) continue;
         const auto* values = from.as<const float>() + row * their_channels + j * their_classes;
         to.as<float>()[row * channels + j * classes + c] =
@@ -165,7 +165,7 @@ TakenWeights take_weights(const TrainedRun& theirs, const FineTuned& mine, Param
                      .weights = theirs.weights,
                      .prepared_otherwise = differing_keys(theirs.preparation, mine.preparation)};
   for (std::int64_t c = own.first_named(); c < own.count; ++c) {
-    const Sources& found = sources[static_cast<std::size_t>(c)];
+    const Sources& found = sources[c];
     const auto named = static_cast<std::size_t>(c - own.first_named());
     if (found.empty())
       taken.new_classes.push_back(own.names[named]);

@@ -44,25 +44,53 @@ MeasuredTimes measure_steps(const TimedTraining& t, std::unique_ptr<TrainingTask
   return times_of_step(t, *task, measured.step_s);
 }
 
+/// Sets a field of the model as chosen, and what follows from it; the precision is chosen anew.
+void set_field(const TimedTraining& t, const std::string& option, std::int64_t value) {
+  Settings& settings = t.settings.settings;
+  settings.say(Layer::kRecipe, {option, value, ""});
+  if (settings.layer("precision") == Layer::kRecipe) settings.withdraw("precision");  // chosen for others
+  t.settle();
+}
+
+/// True when the training fits the memory of every rank.
+bool fits_everywhere(const TimedTraining& t, const TrainingTask& task) {
+  return t.context.transport().all_reduce_min(fits_memory(t.settings.options, task, t.context) ? 1 : 0) == 1;
+}
+
 FiltersInTime choose_filters(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan) {
   const TrainOptions& o = t.settings.options;
-  Settings& settings = t.settings.settings;
-  Transport& transport = t.context.transport();
   return filters_in_time(
       {.predicted =
            [&](std::int64_t filters) {
              const std::int64_t voxels = element_count(task->largest_extents(o.batch));
-             return times_of_step(t, *task,
-                                  unet_step_seconds(filters, voxels, t.context.threads() * transport.ranks()));
+             return times_of_step(
+                 t, *task, unet_step_seconds(filters, voxels, t.context.threads() * t.context.transport().ranks()));
            },
-       .set =
-           [&](std::int64_t filters) {
-             settings.say(Layer::kRecipe, {"base-filters", filters, ""});
-             if (settings.layer("precision") == Layer::kRecipe) settings.withdraw("precision");  // chosen for others
-             t.settle();
-           },
-       .fits = [&] { return transport.all_reduce_min(fits_memory(o, *task, t.context) ? 1 : 0) == 1; },
+       .set = [&](std::int64_t filters) { set_field(t, "base-filters", filters); },
+       .fits = [&] { return fits_everywhere(t, *task); },
        .measured = [&] { return measure_steps(t, task, plan); }});
+}
+
+/// Chooses the networks side by side, and measures their steps; none where it is one.
+///   times  of one network; becomes those of all
+std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan,
+                                     MeasuredTimes& times) {
+  const std::int64_t alone = steps_in_time(times);
+  std::int64_t members = members_in_time(times, t.settings.options.batch, task->training_cases());
+  if (members == 1) return std::nullopt;
+  for (; members > 1; --members) {
+    set_field(t, "members", members);
+    if (fits_everywhere(t, *task)) break;
+  }
+  if (members == 1) {
+    t.settings.settings.withdraw("members");
+    t.settle();
+    return std::nullopt;
+  }
+  times = measure_steps(t, task, plan);
+  return Choice{"members", members,
+                counted(alone, "step") + " of one network would fit into {time}, more than it learns from " +
+                    counted(task->training_cases(), "case") + "; the mean of several is better than a longer training"};
 }
 
 }  // namespace
@@ -70,7 +98,7 @@ FiltersInTime choose_filters(const TimedTraining& t, std::unique_ptr<TrainingTas
 FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTask>& task) {
   FittedIntoTime fitted;
   MeasuredTimes times;
-  if (t.to_recipe && t.settings.leaves_filters_to_time()) {
+  if (t.to_recipe && t.settings.leaves_to_time("base-filters")) {
     const FiltersInTime found = choose_filters(t, task, fitted.plan);
     times = found.times;
     fitted.choices.push_back({"base-filters", found.filters, found.reason});
@@ -78,6 +106,9 @@ FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTas
     t.settle();
     times = measure_steps(t, task, fitted.plan);
   }
+  if (t.to_recipe && t.settings.leaves_to_time("members"))
+    if (std::optional<Choice> members = choose_members(t, task, fitted.plan, times))
+      fitted.choices.push_back(std::move(*members));
   if (const std::string overrun = overrun_text(times); !overrun.empty()) t.context.progress().warn(overrun);
   fitted.choices.push_back({"steps", steps_in_time(times),
                             "a step takes " + milliseconds_text(times.step_s) + " here, a validation about " +

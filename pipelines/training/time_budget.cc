@@ -41,6 +41,11 @@ std::string overrun_text(const MeasuredTimes& t) {
          (t.validation_s > 0 ? ", or validate nothing with {fold} all" : "");
 }
 
+std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std::int64_t cases) {
+  const std::int64_t learned = (kSamplesOfCase * cases + batch - 1) / batch;
+  return std::clamp<std::int64_t>(steps_in_time(times) / std::max(kWantedSteps, learned), 1, kMostMembers);
+}
+
 FiltersInTime filters_in_time(const FilterTrials& trials) {
   constexpr std::int64_t kMostWrong = 3;  // the factor by which a prediction may be too low
   const std::int64_t fewest = *std::rbegin(kTriedFilters);

@@ -1,6 +1,7 @@
 // How many steps fit into a time. They are fixed before the first step and kept in the run, so that the schedule of the
 // learning rate ends when the time does, a resumed run goes on to the same bytes, and the same settings give the same
-// run on a machine of another speed. Also the base filters with which enough of them fit.
+// run on a machine of another speed. Also the base filters with which enough of them fit, and how many networks are
+// trained side by side where there is time for more than one learns from.
 //
 //   steps_in_time({.time_s = 3600, .step_s = 2.5, .validation_s = 40})   // 1380
 #pragma once
@@ -33,6 +34,18 @@ std::string overrun_text(const MeasuredTimes& times);
 inline constexpr std::int64_t kTriedFilters[] = {32, 24, 16, 8};
 /// Steps that a training should have: where fewer fit into the time, fewer filters are tried.
 inline constexpr std::int64_t kWantedSteps = 1500;
+
+/// The most networks side by side that are chosen: the mean of more of them changes little.
+inline constexpr std::int64_t kMostMembers = 5;
+/// Samples of each case from which a network has learned what the cases tell. On 32 cases of head and neck CT 1500
+/// steps are 47 of each; four times as many steps improved nothing (data/README.md).
+inline constexpr std::int64_t kSamplesOfCase = 40;
+
+/// Returns how many networks side by side have enough steps each, 1 to kMostMembers.
+///   times  of a step of one network
+///   batch  samples of a step
+///   cases  that train
+std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std::int64_t cases);
 
 /// The calls by which base filters are tried.
 struct FilterTrials {

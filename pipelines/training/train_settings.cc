@@ -13,6 +13,12 @@
 #include "pipelines/training/training_rows.h"
 
 namespace voxshard {
+namespace {
+
+/// Fields of a U-Net on volumes that {time} chooses.
+constexpr std::string_view kLeftToTime[] = {"base-filters", "members"};
+
+}  // namespace
 
 TrainSettings::TrainSettings(ModelTable models, const TaskTable& tasks) {
   model.models = std::move(models);
@@ -70,11 +76,11 @@ bool TrainSettings::chooses(std::string* why) const {
   return key == keys.end();
 }
 
-bool TrainSettings::leaves_filters_to_time() const {
+bool TrainSettings::leaves_to_time(const std::string& option) const {
   const ModelSpec spec = usual_spec(model_named(model.models, model.model));
-  return options.time_s > 0 && options.from.empty() && !settings.is_said("base-filters") &&
-         spec.model->data == kVoxelLabels && spec.spatial_axes() == 3 &&
-         std::ranges::count(spec.model->fields, "base-filters", &ConfigField::option_name) > 0;
+  return options.time_s > 0 && options.from.empty() && !settings.is_said(option) && spec.model->data == kVoxelLabels &&
+         spec.spatial_axes() == 3 && std::ranges::count(kLeftToTime, option) > 0 &&
+         std::ranges::count(spec.model->fields, option, &ConfigField::option_name) > 0;
 }
 
 void TrainSettings::settle() {
@@ -127,8 +133,7 @@ std::vector<SettingLine> setting_lines(const TrainSettings& train, const TaskTab
     if (row.of_one_call || is_of_another_model(train.model, row.name)) continue;
     if (!entry.tasks.empty() && std::ranges::count(entry.tasks, task) == 0) continue;
     const bool open = chooses && !entry.is_said() &&
-                      (std::ranges::count(recipe_options(), row.name) > 0 ||
-                       (row.name == "base-filters" && train.leaves_filters_to_time()));
+                      (std::ranges::count(recipe_options(), row.name) > 0 || train.leaves_to_time(row.name));
     const auto value = value_of(row);
     std::string text = value ? value_text(*value) : joined(entry.words, ",");
     if (text.empty()) text = "not set";

@@ -102,6 +102,12 @@ INSTANTIATE_TEST_SUITE_P(Grids, EveryGridOfSupervisedLevels,
                                          Case{{1, 32, 8, 8}, "1x16x1x1x1"}, Case{{2, 16, 16, 8}, "2x2x2x1x1"},
                                          Case{{1, 13, 11, 17}, "1x3x2x1x1"}, Case{{1, 17, 19, 9}, "1x6x1x2x1"}));
 
+TEST_P(EveryGridOfSupervisedLevels, EqualsTheUncutModelOfSeveralMembers) {
+  for (const DType dtype : {DType::kF32, DType::kBF16})
+    expect_equal(unet_options({.base_filters = 2, .depth = 4, .deep_supervision = true, .members = 2},
+                              GetParam().extents, GetParam().partition, dtype));
+}
+
 TEST(Equivalence, HoldsForSupervisedLevelsThatAreRecomputedAndOfImagesWithValidPools) {
   const UNetConfig config{.base_filters = 4, .depth = 5, .deep_supervision = true};
   auto options = unet_options(config, {1, 32, 16, 16}, "1x4x2x1x1", DType::kF32);

@@ -1,10 +1,8 @@
 // Losses of coarser decoder levels: their sum is that of the losses built one by one, with nnU-Net's weights; other
 // graphs than that of the training have none of it.
-#include <numeric>
-
 #include "libcore/graph/text.h"
 #include "tests/expect_error.h"
-#include "tests/runtime/rank_scene.h"
+#include "tests/runtime/weighted_losses.h"
 
 namespace voxshard::test {
 namespace {
@@ -14,17 +12,6 @@ constexpr double kThird = 1.0 / 3;
 /// Without norms: no parameter has a gradient that is zero but for rounding.
 UNetConfig supervised(int depth) {
   return {.base_filters = 2, .depth = depth, .norm = NormKind::kNone, .deep_supervision = true};
-}
-
-/// A training by the loss with that name.
-RankScene by_loss(const std::string& loss, const SceneOptions& o) {
-  RankScene scene = unet_scene(o);
-  scene.build = [o, loss] {
-    Graph graph = scene_graph(o, o.extents, true);
-    graph.outputs["loss"] = graph.find(loss);
-    return graph;
-  };
-  return scene;
 }
 
 TEST(SupervisedLevels, AreHalvedNormalisedAndLackTheCoarsest) {
@@ -40,38 +27,11 @@ TEST(SupervisedLevels, AreHalvedNormalisedAndLackTheCoarsest) {
 
 TEST(SupervisedLevels, LossAndGradientsAreTheWeightedSumOfThoseBuiltOneByOne) {
   for (const int depth : {4, 5}) {
-    const SceneOptions o{.extents = {2, 16, 18, 15}, .partition = "1x2x1x2x1", .config = supervised(depth)};
-    const RankOutcome all = train_as_rank(unet_scene(o), nullptr, 1);
     const std::vector<double> weights = supervised_levels(depth);
-    double loss = 0;
-    std::map<std::string, std::vector<double>> sums, sizes;
-    for (std::size_t d = 0; d < weights.size(); ++d) {
-      const std::string name = d == 0 ? "loss" : "loss/level" + std::to_string(d);
-      const RankOutcome one = train_as_rank(by_loss(name, o), nullptr, 1);
-      EXPECT_GT(one.losses[0], 0);
-      loss += weights[d] * one.losses[0];
-      for (const auto& [parameter, gradient] : one.gradients) {
-        auto& sum = sums[parameter];
-        auto& size = sizes[parameter];
-        sum.resize(static_cast<std::size_t>(gradient.count())), size.resize(sum.size());
-        for (std::size_t i = 0; i < sum.size(); ++i) {
-          const double term = weights[d] * gradient.as<const float>()[i];
-          sum[i] += term, size[i] += std::abs(term);
-        }
-      }
-    }
-    EXPECT_NEAR(all.losses[0], loss, 1e-12 * loss);  // f64 sums of equal values
-    ASSERT_EQ(sums.size(), all.gradients.size());
-    for (const auto& [parameter, gradient] : all.gradients) {
-      // Both are f32 sums over voxels of terms whose largest is about the largest gradient: the bound is that of a sum
-      // as long as the voxels, on the scale of the layer.
-      const std::vector<double>& size = sizes.at(parameter);
-      const double largest = *std::ranges::max_element(size);
-      for (std::int64_t i = 0; i < gradient.count(); ++i)
-        ASSERT_NEAR(gradient.as<const float>()[i], sums.at(parameter)[static_cast<std::size_t>(i)],
-                    0x1p-24 * static_cast<double>(element_count(o.extents)) * largest + 1e-7)
-            << parameter << " " << i;
-    }
+    std::map<std::string, double> losses;
+    for (std::size_t d = 0; d < weights.size(); ++d)
+      losses[d == 0 ? "loss" : "loss/level" + std::to_string(d)] = weights[d];
+    expect_weighted_sum({.extents = {2, 16, 18, 15}, .partition = "1x2x1x2x1", .config = supervised(depth)}, losses);
   }
 }
 

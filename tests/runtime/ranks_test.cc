@@ -13,9 +13,7 @@ std::vector<RankOutcome> train_over(int ranks, const SceneOptions& options,
   Mailbox mailbox(ranks);
   mailbox.postman = postman;
   std::vector<RankOutcome> outcomes(static_cast<std::size_t>(ranks));
-  run_valid_ranks(mailbox, [&](Transport& t) {
-    outcomes[static_cast<std::size_t>(t.rank())] = train_as_rank(unet_scene(options), &t);
-  });
+  run_valid_ranks(mailbox, [&](Transport& t) { outcomes[t.rank()] = train_as_rank(unet_scene(options), &t); });
   return outcomes;
 }
 
@@ -58,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
                      .config = {.base_filters = 4, .depth = 2, .norm = NormKind::kInstance}},
         SceneOptions{.extents = {1, 16, 8, 16},
                      .partition = "1x2x1x2x1",
-                     .config = {.base_filters = 2, .depth = 4, .deep_supervision = true}},
+                     .config = {.base_filters = 2, .depth = 4, .deep_supervision = true, .members = 2}},
         SceneOptions{.extents = {1, 16, 8, 8},
                      .partition = "1x8x1x1x1",
                      .workers = 2,
@@ -88,9 +86,9 @@ TEST(Ranks, AnErrorOfOneEndsAllWithItsKindCodeAndText) {
     train_as_rank(unet_scene(options), &transport);
   });
   for (int rank = 0; rank < 4; ++rank) {
-    ASSERT_TRUE(errors[static_cast<std::size_t>(rank)]) << rank;
+    ASSERT_TRUE(errors[rank]) << rank;
     try {
-      std::rethrow_exception(errors[static_cast<std::size_t>(rank)]);
+      std::rethrow_exception(errors[rank]);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kInput) << rank;
       EXPECT_STREQ(error.code(), "E_NAN") << rank;

@@ -37,7 +37,7 @@ TEST(Trace, EventsOfOneWorkerFollowEachOther) {
       EXPECT_GE(e.end_s, e.begin_s);
       before = e.end_s;
       busy += e.end_s - e.begin_s;
-      const TraceStep& step = r.recorder.steps().at(static_cast<std::size_t>(e.step));
+      const TraceStep& step = r.recorder.steps().at(e.step);
       EXPECT_GE(e.begin_s, step.begin_s);
       EXPECT_LE(e.end_s, step.end_s);
     }
@@ -55,7 +55,7 @@ TEST(Trace, EveryBlockOfEveryCoreIsOneTask) {
   std::map<std::int32_t, std::size_t> copies;
   for (int w = 0; w < 2; ++w)
     for (const TraceEvent& e : r.recorder.events(w)) {
-      EXPECT_GT(e.bytes, 0) << r.recorder.programs()[0][static_cast<std::size_t>(e.instruction)].layer;
+      EXPECT_GT(e.bytes, 0) << r.recorder.programs()[0][e.instruction].layer;
       if (e.kind == TraceKind::kTask) ++tasks[{e.instruction, e.core}];
       if (e.kind == TraceKind::kExchange) ++copies[e.instruction];
     }

@@ -22,10 +22,9 @@ TEST_P(Traffics, EveryExchangeAndAllReduceSendsWhatTheProgramSays) {
       sum.bytes += static_cast<std::int64_t>(letter.bytes.size());
     };
     std::vector<RankOutcome> outcomes(static_cast<std::size_t>(ranks));
-    run_valid_ranks(mailbox,
-                    [&](Transport& t) { outcomes[static_cast<std::size_t>(t.rank())] = train_as_rank(scene, &t, 1); });
+    run_valid_ranks(mailbox, [&](Transport& t) { outcomes[t.rank()] = train_as_rank(scene, &t, 1); });
     for (int rank = 0; rank < ranks; ++rank) {
-      const RankOutcome& outcome = outcomes[static_cast<std::size_t>(rank)];
+      const RankOutcome& outcome = outcomes[rank];
       ASSERT_LT(outcome.planned.size(), static_cast<std::size_t>(kMessageTags))
           << "each instruction has a tag of its own";
       Traffic all;

@@ -69,13 +69,13 @@ TEST(Turns, InASegmentNoMoreCoresAreAtWorkThanWorkers) {
     run_segment(
         pool, segment, 0,
         [&](std::int64_t core, const Stage&, std::size_t, int) {
-          begun[static_cast<std::size_t>(core)] = 1;
+          begun[core] = 1;
           int at_work = 0;
           for (std::size_t c = 0; c < segment.size(); ++c) at_work += begun[c] > ended[c];
           for (int seen = most; seen < at_work && !most.compare_exchange_weak(seen, at_work);) {
           }
         },
-        {}, nullptr, [&](std::int64_t core) { ++ended[static_cast<std::size_t>(core)]; });
+        {}, nullptr, [&](std::int64_t core) { ++ended[core]; });
     EXPECT_LE(most, workers);
     for (std::size_t core = 0; core < segment.size(); ++core) EXPECT_EQ(ended[core], segment[core].empty() ? 0 : 1);
   }
@@ -142,9 +142,8 @@ TEST_P(AnyTurns, OverRanksGiveTheBitsOfOneProcess) {
   for (const int ranks : {2, 3}) {
     Mailbox mailbox(ranks);
     std::vector<Bits> all(static_cast<std::size_t>(ranks));
-    run_valid_ranks(mailbox, [&](Transport& transport) {
-      all[static_cast<std::size_t>(transport.rank())] = predicted(options, true, &transport);
-    });
+    run_valid_ranks(mailbox,
+                    [&](Transport& transport) { all[transport.rank()] = predicted(options, true, &transport); });
     std::int64_t file_bytes = 0;
     Tensor logits(one.logits.dtype(), one.logits.shape());
     for (const Bits& rank : all) {

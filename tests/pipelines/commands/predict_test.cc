@@ -215,18 +215,21 @@ TEST(RunPredict, ACheckpointOfAnotherModelIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(o.output));
 }
 
-TEST(RunPredict, ARunWithSupervisedLevelsPredictsAndIsEvaluatedWithoutTheirHeads) {
+TEST(RunPredict, ARunOfMembersWithSupervisedLevelsPredictsAndIsEvaluatedWithoutTheirHeads) {
   TrainingScene scene("predict_supervised");
   TrainOptions o = scene.options("run");
-  o.steps = 2, o.spec.as<UNetConfig>() = {.base_filters = 2, .depth = 4, .deep_supervision = true};
+  o.steps = 2, o.spec.as<UNetConfig>() = {.base_filters = 2, .depth = 4, .deep_supervision = true, .members = 2};
   volumes(o).fold = "0";  // validates with the prediction graph
   EXPECT_TRUE(run_train(o, scene.progress).validation);
   TrainedRun run = load_trained_run({.run = o.run});
-  EXPECT_TRUE(run.parameters.contains("decoder1/head/kernel"));
+  for (const char* head : {"decoder1/head/kernel", "member1/decoder1/head/kernel"})
+    EXPECT_TRUE(run.parameters.contains(head)) << head;
   WorkerPool pool(1);
   const auto session = prediction_session(run, {}, pool);
-  EXPECT_TRUE(session->parameters().contains("head/kernel"));
-  EXPECT_FALSE(session->parameters().contains("decoder1/head/kernel"));
+  for (const char* head : {"head/kernel", "member1/head/kernel"})
+    EXPECT_TRUE(session->parameters().contains(head)) << head;
+  for (const char* head : {"decoder1/head/kernel", "member1/decoder1/head/kernel"})
+    EXPECT_FALSE(session->parameters().contains(head)) << head;
   EXPECT_EQ(run_predict({.run = o.run, .input = scene.data() / "imagesTs", .output = scene.path("out")}, scene.progress)
                 .cases.size(),
             1u);

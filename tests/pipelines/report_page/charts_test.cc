@@ -66,7 +66,7 @@ TEST(LineChart, MovingMeanKeepsAConstantAndFewPoints) {
   for (int i = 0; i < 200; ++i) points.push_back({static_cast<double>(i), 3});
   for (const ChartPoint& point : moving_mean(points)) EXPECT_EQ(point.y, 3);
   EXPECT_EQ(moving_mean({{0, 1}, {1, 5}})[1].y, 5);
-  for (int i = 0; i < 200; ++i) points[static_cast<std::size_t>(i)].y = i;
+  for (int i = 0; i < 200; ++i) points[i].y = i;
   EXPECT_EQ(moving_mean(points)[100].y, 100);
   EXPECT_EQ(moving_mean(points)[0].y, 2) << "of 0 to 4";
 }

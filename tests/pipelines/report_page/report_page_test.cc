@@ -277,6 +277,13 @@ TEST(ReportPage, MethodsCiteWhatTheRunUsed) {
   const Methods of_the_recipe = methods_of(read_run_data(written.path()));
   EXPECT_THAT(of_the_recipe.text, HasSubstr("The sum of the negative logarithm of Dice [3] and cross-entropy"));
   EXPECT_THAT(of_the_recipe.references[2], HasSubstr("Exponential Logarithmic Loss"));
+  written.record["model"]["members"] = 3;
+  written.write();
+  const Methods of_members = methods_of(read_run_data(written.path()));
+  EXPECT_THAT(of_members.text,
+              HasSubstr("minimised for each of 3 networks, of which the mean of the logits [4] predicts, "
+                        "by adam [5]"));
+  EXPECT_THAT(of_members.references[3], HasSubstr("Deep Ensembles"));
 }
 
 }  // namespace

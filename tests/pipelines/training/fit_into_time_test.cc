@@ -20,7 +20,9 @@ TEST(FitIntoTime, ChoosesTheFiltersOfAUNetOnVolumesThatNothingSays) {
   const auto chooses = [](const WordsOfSettings& words) {
     TrainSettings train;
     say_all(train, words);
-    return train.leaves_filters_to_time();
+    EXPECT_EQ(train.leaves_to_time("members"), train.leaves_to_time("base-filters") || words.contains("base-filters"));
+    EXPECT_FALSE(train.leaves_to_time("depth"));
+    return train.leaves_to_time("base-filters");
   };
   EXPECT_TRUE(chooses({{"time", "1h"}}));
   EXPECT_FALSE(chooses({{"steps", "9"}}));
@@ -67,8 +69,7 @@ TEST(FitIntoTime, AllRanksTrainWhatRank0Measures) {
     say_all(train, {{"time", "1s"}, {"depth", "2"}, {"crop", "16x16x16"}, {"fold", "all"}, {"partition", "1x2x1x1x1"}});
     NoProgress quiet;
     run_train(train, {.threads = 1, .transport = &transport}, quiet);
-    chosen.at(static_cast<std::size_t>(transport.rank())) = {train.options.spec.as<UNetConfig>().base_filters,
-                                                             train.options.steps};
+    chosen.at(transport.rank()) = {train.options.spec.as<UNetConfig>().base_filters, train.options.steps};
   });
   EXPECT_EQ(chosen[0].first, 8) << "a second has no 500 steps of more, whatever the machine";
   EXPECT_EQ(chosen[0], chosen[1]);

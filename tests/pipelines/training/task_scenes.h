@@ -114,8 +114,9 @@ inline std::vector<TaskScene> task_scenes() {
       {.name = "volumes",
        .data = scene_of<TrainingScene>(),
        .options = options_of<TrainingScene>([](const auto& s) { return s.options(""); },
-                                            [](auto& o) {
+                                            [](TrainOptions& o) {
                                               volumes(o).fold = "0", o.optimizer.ema = 0.9;
+                                              o.spec.as<UNetConfig>().members = 2;
                                               volumes(o).sampling.augmentation = {.space = true, .intensity = true};
                                             }),
        .cut = {1, 2, 3, 2, 1},

@@ -43,6 +43,20 @@ TEST(TimeBudget, ATimeForLessThanAStepAndAValidationIsSaidToBeTooShort) {
   EXPECT_EQ(overrun_text({.time_s = 42, .step_s = 2, .validation_s = 40}), "");
 }
 
+TEST(TimeBudget, SeveralMembersAreTrainedWhereEachHasEnoughSteps) {
+  const auto members = [](double steps, std::int64_t batch, std::int64_t cases) {
+    return members_in_time({.time_s = 3600, .step_s = 0.97 * 3600 / (steps + 0.5)}, batch, cases);
+  };
+  constexpr std::int64_t kFew = 30, kMany = 400;
+  EXPECT_EQ(members(kWantedSteps - 1, 1, kFew), 1);
+  EXPECT_EQ(members(2 * kWantedSteps - 1, 1, kFew), 1);
+  EXPECT_EQ(members(2 * kWantedSteps, 1, kFew), 2);
+  EXPECT_EQ(members(100 * kWantedSteps, 1, kFew), kMostMembers);
+  EXPECT_EQ(members(10 * kWantedSteps, 1, kMany), 1) << "more cases want more steps";
+  EXPECT_EQ(members(2 * kMany * kSamplesOfCase, 1, kMany), 2);
+  EXPECT_EQ(members(10 * kWantedSteps, 4, kMany), 3) << "a step of four samples";
+}
+
 /// Tries filters where the work of a step grows with their square.
 struct TriedFilters {
   double steps, predicted;  // of 32 filters that fit, over the wanted ones: as measured, and as predicted
