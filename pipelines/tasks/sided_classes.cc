@@ -79,12 +79,16 @@ std::vector<SidePair> side_pairs(const std::vector<std::string>& names) {
 
 std::vector<std::string> mirror_warnings(const std::vector<std::string>& names,
                                          const std::vector<std::string>& settings) {
-  std::vector<std::string> warnings;
   const auto sides = sided_classes(names);
-  if (!sides) return warnings;
+  return sides ? mirror_warnings_of(sides->first, sides->second, settings) : std::vector<std::string>{};
+}
+
+std::vector<std::string> mirror_warnings_of(const std::string& left, const std::string& right,
+                                            const std::vector<std::string>& settings) {
+  std::vector<std::string> warnings;
   for (const std::string& setting : settings)
-    warnings.push_back("W_MIRROR " + setting + " swaps left and right, and \"" + sides->first + "\" and \"" +
-                       sides->second + "\" are classes: what is mirrored teaches the wrong one; train without it");
+    warnings.push_back("W_MIRROR " + setting + " swaps left and right, and \"" + left + "\" and \"" + right +
+                       "\" are classes: what is mirrored teaches the wrong one; train without it");
   return warnings;
 }
 

@@ -29,5 +29,8 @@ std::vector<SidePair> side_pairs(const std::vector<std::string>& names);
 /// classes.
 std::vector<std::string> mirror_warnings(const std::vector<std::string>& names,
                                          const std::vector<std::string>& settings);
+/// Returns the same of two classes that are sides.
+std::vector<std::string> mirror_warnings_of(const std::string& left, const std::string& right,
+                                            const std::vector<std::string>& settings);
 
 }  // namespace voxshard

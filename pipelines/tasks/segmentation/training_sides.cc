@@ -3,8 +3,26 @@
 namespace voxshard {
 
 TrainingSides::TrainingSides(const PreparePlan& plan)
-    : names_(plan.class_names), orientation_(plan.orientation), pairs_(side_pairs(plan.class_names)) {
+    : names_(plan.class_names),
+      orientation_(plan.orientation),
+      pairs_(side_pairs(plan.class_names)),
+      named_(pairs_.size()) {
   fitted_.rule.classes = plan.classes();
+}
+
+void TrainingSides::add_placed(const std::vector<CasePlaces>& cases) {
+  const std::vector<SidePair> placed = pairs_by_place(cases, pairs_);
+  pairs_.insert(pairs_.end(), placed.begin(), placed.end());
+}
+
+std::vector<std::string> TrainingSides::notes() const {
+  std::vector<std::string> notes;
+  for (std::size_t i = named_; i < pairs_.size() && settled_.value_or(Sides::kKeep) != Sides::kKeep; ++i)
+    notes.push_back("sides: " + pair_text(pairs_[i], names_) +
+                    " lie as left and right do in the training cases; their names do not say it");
+  const std::vector<std::string> fitted = to_text(fitted_, names_);
+  notes.insert(notes.end(), fitted.begin(), fitted.end());
+  return notes;
 }
 
 void TrainingSides::settle(Sides sides, std::size_t cases, const std::function<CaseSides(std::size_t)>& case_at) {
@@ -36,7 +54,11 @@ TrainingSides::Mirrored TrainingSides::mirrored(Mirrored asked) const {
 std::vector<std::string> TrainingSides::warnings(const Mirrored& asked) const {
   const Mirrored sides = left_to_right();
   if (!((asked[0] && sides[0]) || (asked[1] && sides[1]) || (asked[2] && sides[2]))) return {};
-  if (settled_.value_or(Sides::kKeep) == Sides::kKeep) return mirror_warnings(names_, {"{flip}"});
+  if (settled_.value_or(Sides::kKeep) == Sides::kKeep) {
+    if (pairs_.empty()) return {};
+    const auto name_of = [&](int label) { return names_.at(label); };
+    return mirror_warnings_of(name_of(pairs_.front().left), name_of(pairs_.front().right), {"{flip}"});
+  }
   if (fitted_.kept.empty()) return {};
   return {
       "W_MIRROR {flip} is off along the axis from left to right: " + pair_text(fitted_.kept.front().classes, names_) +

@@ -2,6 +2,7 @@
 // without harm then.
 //
 //   TrainingSides sides(dataset.plan);
+//   sides.add_placed(places);                                // pairs that their names do not tell
 //   sides.settle(Sides::kAuto, cases, [&](std::size_t item) { return case_sides(...); });
 //   sides.rule().joined().classes()                          // of the model
 #pragma once
@@ -10,6 +11,7 @@
 #include <functional>
 
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
+#include "pipelines/tasks/segmentation/sides/placed_pairs.h"
 #include "pipelines/tasks/segmentation/sides/side_fit.h"
 
 namespace voxshard {
@@ -20,7 +22,11 @@ class TrainingSides {
 
   explicit TrainingSides(const PreparePlan& plan);
 
-  /// Returns the pairs by their names, joined or not.
+  /// Adds the pairs that lie as left and right do.
+  ///   cases  that train
+  void add_placed(const std::vector<CasePlaces>& cases);
+
+  /// Returns the pairs by their names, then those by their places, joined or not.
   const std::vector<SidePair>& pairs() const { return pairs_; }
   /// Decides which pairs are joined; a second call with the same setting changes nothing.
   ///   cases    that train
@@ -33,7 +39,7 @@ class TrainingSides {
   /// classes, unless the setting is `keep`, which mirrors as asked.
   Mirrored mirrored(Mirrored asked) const;
   /// Returns what was decided of each pair, for the log.
-  std::vector<std::string> notes() const { return to_text(fitted_, names_); }
+  std::vector<std::string> notes() const;
   /// Returns a W_MIRROR warning where mirroring as asked would swap two classes.
   std::vector<std::string> warnings(const Mirrored& asked) const;
 
@@ -44,6 +50,7 @@ class TrainingSides {
   std::vector<std::string> names_;
   std::string orientation_;
   std::vector<SidePair> pairs_;
+  std::size_t named_ = 0;  // of the pairs, those by their names
   std::optional<Sides> settled_;
   FittedSides fitted_;
 };

@@ -44,6 +44,11 @@ class VolumeTask : public TrainingTask {
         split_(choose_split(dataset_, folds_, options.fold)),
         sides_(dataset_.plan),
         source_(dataset_, indices(dataset_, split_.train), options.sampling) {
+    std::vector<CasePlaces> places;
+    for (const std::size_t i : indices(dataset_, split_.train))
+      places.push_back(case_places(source_.grid(places.size()), source_.foreground(places.size()).by_class,
+                                   dataset_.cases[i].class_voxels));
+    sides_.add_placed(places);
     if (options.kept.empty()) return;
     std::vector<std::string> known;
     for (const PreparedCase& item : dataset_.cases) known.push_back(item.id);

@@ -10,28 +10,28 @@ JoinedClasses::JoinedClasses(int classes, std::vector<SidePair> pairs) : pairs_(
   std::vector<int> partner(static_cast<std::size_t>(classes), -1);
   for (const SidePair& pair : pairs_)
     for (const auto& [one, other] : {std::pair(pair.left, pair.right), std::pair(pair.right, pair.left)}) {
-      ensure(one > 0 && one < classes && one != other && partner[static_cast<std::size_t>(one)] < 0,
+      ensure(one > 0 && one < classes && one != other && partner[one] < 0,
              "sides are two classes of the data, each in one pair");
-      partner[static_cast<std::size_t>(one)] = other;
+      partner[one] = other;
     }
   for (int c = 0; c < classes; ++c) {
-    const int other = partner[static_cast<std::size_t>(c)];
+    const int other = partner[c];
     if (other >= 0 && other < c) {
-      of_.push_back(of_[static_cast<std::size_t>(other)]);
+      of_.push_back(of_[other]);
       continue;
     }
     of_.push_back(static_cast<int>(parts_.size()));
     parts_.push_back({c, c});
   }
-  for (const SidePair& pair : pairs_) parts_[static_cast<std::size_t>(of(pair.left))] = pair;
+  for (const SidePair& pair : pairs_) parts_[of(pair.left)] = pair;
 }
 
 std::vector<std::string> JoinedClasses::names(const std::vector<std::string>& names) const {
   std::vector<std::string> joined;
   for (int c = 0; c < classes(); ++c) {
     const SidePair both = parts(c);
-    joined.push_back(names.at(static_cast<std::size_t>(both.left)));
-    if (is_joined(c)) joined.back() += " + " + names.at(static_cast<std::size_t>(both.right));
+    joined.push_back(names.at(both.left));
+    if (is_joined(c)) joined.back() += " + " + names.at(both.right);
   }
   return joined;
 }

@@ -25,11 +25,10 @@ class JoinedClasses {
   /// Returns the number of classes of the model.
   int classes() const { return static_cast<int>(parts_.size()); }
   /// Returns the class of the model that a class of the data belongs to. Labels that are no class stay as they are.
-  int of(int label) const { return is_known(label, of_.size()) ? of_[static_cast<std::size_t>(label)] : label; }
+  int of(int label) const { return is_known(label, of_.size()) ? of_[label] : label; }
   /// Returns the classes of the data that a class of the model stands for; both are the same unless it is joined.
   SidePair parts(int model_class) const {
-    return is_known(model_class, parts_.size()) ? parts_[static_cast<std::size_t>(model_class)]
-                                                : SidePair{model_class, model_class};
+    return is_known(model_class, parts_.size()) ? parts_[model_class] : SidePair{model_class, model_class};
   }
   bool is_joined(int model_class) const { return parts(model_class).left != parts(model_class).right; }
   /// Returns the names of the classes of the model: "eye_l + eye_r" for a joined one.

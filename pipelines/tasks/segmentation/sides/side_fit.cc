@@ -6,6 +6,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/segmentation/sides/placed_pairs.h"
 
 namespace voxshard {
 namespace {
@@ -24,13 +25,9 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-const std::vector<float>& x_of(const CaseSides& item, int label) {
-  return item.x_mm.at(static_cast<std::size_t>(label));
-}
+const std::vector<float>& x_of(const CaseSides& item, int label) { return item.x_mm.at(label); }
 
-const std::optional<ClassPlace>& place_of(const CaseSides& item, int label) {
-  return item.marks.classes.at(static_cast<std::size_t>(label));
-}
+const std::optional<ClassPlace>& place_of(const CaseSides& item, int label) { return item.marks.classes.at(label); }
 
 /// Returns x half-way between the inner borders of the two, where a plane has most room on both sides.
 double between(const CaseSides& item, const SidePair& pair) {
@@ -46,7 +43,7 @@ class PairFit {
   PairFit(const std::vector<CaseSides>& cases, const SidePair& pair, const std::vector<SidePair>& pairs)
       : pair_(pair), is_mark_(cases.front().x_mm.size(), true) {
     for (const SidePair& one : pairs)
-      for (const int label : {one.left, one.right}) is_mark_[static_cast<std::size_t>(label)] = false;
+      for (const int label : {one.left, one.right}) is_mark_[label] = false;
     std::vector<const CaseSides*> all;
     for (const CaseSides& item : cases)
       if (!x_of(item, pair.left).empty() && !x_of(item, pair.right).empty()) all.push_back(&item);
@@ -105,7 +102,7 @@ class PairFit {
   std::vector<SideMark> marks_without(std::size_t skipped) const {
     std::vector<SideMark> marks;
     for (int c = 1; c < static_cast<int>(is_mark_.size()); ++c)
-      if (is_mark_[static_cast<std::size_t>(c)])
+      if (is_mark_[c])
         if (const auto mark = mark_without(skipped, c)) marks.push_back(*mark);
     std::ranges::stable_sort(marks, {}, &SideMark::deviation_mm);
     if (marks.size() > kMostMarks) marks.resize(kMostMarks);
@@ -164,25 +161,22 @@ std::optional<std::string> why_kept(const PairFit& fit, Sides sides) {
 
 CaseSides case_sides(const Geometry& grid, std::span<const Tensor> rows, std::span<const std::int64_t> class_voxels,
                      const std::vector<SidePair>& pairs) {
-  CaseSides sides{.marks = marks_of_grid(grid, static_cast<int>(rows.size())),
+  const CasePlaces places = case_places(grid, rows, class_voxels);
+  CaseSides sides{.marks = {.middle_mm = places.middle_mm,
+                            .classes = std::vector<std::optional<ClassPlace>>(places.classes.size())},
                   .x_mm = std::vector<std::vector<float>>(rows.size())};
-  const auto row_mm = [&](const Tensor& voxels, std::int64_t row) {
-    const std::int32_t* zyx = voxels.as<std::int32_t>() + 3 * row;
-    return grid.world({static_cast<double>(zyx[2]), static_cast<double>(zyx[1]), static_cast<double>(zyx[0])})[0];
-  };
   for (std::size_t c = 1; c < rows.size(); ++c) {
-    const std::int64_t count = rows[c].empty() ? 0 : rows[c].shape()[0];
-    if (count == 0) continue;
-    double sum = 0;
-    for (std::int64_t row = 0; row < count; ++row) sum += row_mm(rows[c], row);
-    sides.marks.classes[c] = {
-        .centre_mm = sum / static_cast<double>(count),
-        .volume_mm3 = static_cast<double>(class_voxels[c]) * grid.spacing[0] * grid.spacing[1] * grid.spacing[2]};
+    const auto& place = places.classes[c];
+    if (!place) continue;
+    sides.marks.classes[c] = {.centre_mm = place->centre_mm[0], .volume_mm3 = place->volume_mm3};
     const int label = static_cast<int>(c);
     if (std::ranges::none_of(pairs, [&](const SidePair& p) { return p.left == label || p.right == label; })) continue;
-    const std::int64_t taken = std::min(count, kMostVoxels);
-    for (std::int64_t i = 0; i < taken; ++i)
-      sides.x_mm[c].push_back(static_cast<float>(row_mm(rows[c], i * count / taken)));
+    const std::int64_t count = rows[c].shape()[0], taken = std::min(count, kMostVoxels);
+    for (std::int64_t i = 0; i < taken; ++i) {
+      const std::int32_t* zyx = rows[c].as<std::int32_t>() + 3 * (i * count / taken);
+      const auto at = [&](int axis) { return static_cast<double>(zyx[axis]); };
+      sides.x_mm[c].push_back(static_cast<float>(grid.world({at(2), at(1), at(0)})[0]));
+    }
     std::ranges::sort(sides.x_mm[c]);
   }
   return sides;

@@ -13,20 +13,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMarksThatTell = 3;
+constexpr std::size_t kMostUsedMarks = 3;
 constexpr double kLeastOfUsualVolume = 0.1;
 constexpr double kAlikeMm = 1;  // deviations that differ by less are alike
 
 /// Returns the marks that tell where the plane lies, of those that `is_there` finds.
 template <class IsThere>
-std::vector<const SideMark*> telling(const std::vector<SideMark>& marks, const IsThere& is_there) {
-  std::vector<const SideMark*> telling;
+std::vector<const SideMark*> used_marks(const std::vector<SideMark>& marks, const IsThere& is_there) {
+  std::vector<const SideMark*> used;
   for (const SideMark& mark : marks) {
-    if (mark.of == 0 ? !telling.empty() : !is_there(mark)) continue;
-    if (!telling.empty() && mark.deviation_mm > 2 * telling.front()->deviation_mm + kAlikeMm) continue;
-    if (telling.size() < kMarksThatTell) telling.push_back(&mark);
+    if (mark.of == 0 ? !used.empty() : !is_there(mark)) continue;
+    if (!used.empty() && mark.deviation_mm > 2 * used.front()->deviation_mm + kAlikeMm) continue;
+    if (used.size() < kMostUsedMarks) used.push_back(&mark);
   }
-  return telling;
+  return used;
 }
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -81,27 +81,27 @@ FoundMarks marks_of_grid(const Geometry& grid, int classes) {
 }
 
 double plane_mm(const std::vector<SideMark>& marks, const FoundMarks& found) {
-  const auto place_of = [&](const SideMark& mark) { return found.classes.at(static_cast<std::size_t>(mark.of)); };
-  std::vector<double> told;
-  for (const SideMark* mark : telling(marks, [&](const SideMark& one) {
+  const auto place_of = [&](const SideMark& mark) { return found.classes.at(mark.of); };
+  std::vector<double> planes;
+  for (const SideMark* mark : used_marks(marks, [&](const SideMark& one) {
          const std::optional<ClassPlace> place = place_of(one);
          return place && place->volume_mm3 >= kLeastOfUsualVolume * one.usual_mm3;
        }))
-    told.push_back((mark->of == 0 ? found.middle_mm : place_of(*mark)->centre_mm) + mark->offset_mm);
-  ensure(!told.empty(), "the middle of the volume is always a mark");
-  std::ranges::sort(told);
-  return (told[(told.size() - 1) / 2] + told[told.size() / 2]) / 2;
+    planes.push_back((mark->of == 0 ? found.middle_mm : place_of(*mark)->centre_mm) + mark->offset_mm);
+  ensure(!planes.empty(), "the middle of the volume is always a mark");
+  std::ranges::sort(planes);
+  return (planes[(planes.size() - 1) / 2] + planes[planes.size() / 2]) / 2;
 }
 
 std::string pair_text(const SidePair& pair, const std::vector<std::string>& names) {
-  return names.at(static_cast<std::size_t>(pair.left)) + " and " + names.at(static_cast<std::size_t>(pair.right));
+  return names.at(pair.left) + " and " + names.at(pair.right);
 }
 
 std::string marks_text(const SidedPair& pair, const std::vector<std::string>& names) {
   if (pair.marks.size() == 1) return "the middle of the volume";
   std::vector<std::string> classes;
-  for (const SideMark* mark : telling(pair.marks, [](const SideMark&) { return true; }))
-    classes.push_back(names.at(static_cast<std::size_t>(mark->of)));
+  for (const SideMark* mark : used_marks(pair.marks, [](const SideMark&) { return true; }))
+    classes.push_back(names.at(mark->of));
   return (classes.size() == 1 ? "the centre of " : "the centres of ") + joined(classes, ", ");
 }
 
@@ -116,7 +116,7 @@ Json to_json(const SideRule& rule, const std::vector<std::string>& names) {
   const std::vector<std::string> joined_names = joined.names(names);
   Json list = Json::array();
   for (int c = 0; c < joined.classes(); ++c) {
-    Json one = {{"name", joined_names[static_cast<std::size_t>(c)]}};
+    Json one = {{"name", joined_names[c]}};
     const auto pair = std::ranges::find(rule.pairs, joined.parts(c), &SidedPair::classes);
     if (pair != rule.pairs.end()) {
       one["left"] = pair->classes.left, one["right"] = pair->classes.right;

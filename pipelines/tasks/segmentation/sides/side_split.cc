@@ -26,7 +26,7 @@ void SideSplit::see_as(const TensorView& labels) {
     const Label* row = labels.as<const Label>() + at;
     for (std::int64_t w = 0; w < labels.extent()[2]; ++w) {
       if (row[w] <= 0 || static_cast<std::size_t>(row[w]) >= sums_.size()) continue;
-      Sums& sums = sums_[static_cast<std::size_t>(row[w])];
+      Sums& sums = sums_[row[w]];
       ++sums.voxels;
       sums.index[0] += begin[2] + w, sums.index[1] += begin[1] + h, sums.index[2] += begin[0] + d;
     }
@@ -43,13 +43,13 @@ std::vector<double> SideSplit::planes_mm() const {
   FoundMarks found = marks_of_grid(grid_, rule_.classes);
   const double voxel_mm3 = grid_.spacing[0] * grid_.spacing[1] * grid_.spacing[2];
   for (int c = 1; c < joined_.classes(); ++c) {
-    const Sums& sums = sums_[static_cast<std::size_t>(c)];
+    const Sums& sums = sums_[c];
     if (sums.voxels == 0 || joined_.is_joined(c)) continue;
     std::array<double, 3> centre{};
     for (std::size_t a = 0; a < 3; ++a)
       centre[a] = static_cast<double>(sums.index[a]) / static_cast<double>(sums.voxels);
-    found.classes[static_cast<std::size_t>(joined_.parts(c).left)] = {
-        .centre_mm = grid_.world(centre)[0], .volume_mm3 = static_cast<double>(sums.voxels) * voxel_mm3};
+    found.classes[joined_.parts(c).left] = {.centre_mm = grid_.world(centre)[0],
+                                            .volume_mm3 = static_cast<double>(sums.voxels) * voxel_mm3};
   }
   std::vector<double> planes;
   for (const SidedPair& pair : rule_.pairs) planes.push_back(plane_mm(pair.marks, found));
@@ -61,7 +61,7 @@ void SideSplit::split_as(const TensorView& labels, const TensorView& to) const {
   const std::vector<double> planes = planes_mm();
   std::vector<int> pair_of(sums_.size(), -1);  // by class of the model
   for (std::size_t p = 0; p < rule_.pairs.size(); ++p)
-    pair_of[static_cast<std::size_t>(joined_.of(rule_.pairs[p].classes.left))] = static_cast<int>(p);
+    pair_of[joined_.of(rule_.pairs[p].classes.left)] = static_cast<int>(p);
   const Dims& begin = labels.box.begin;
   each_row(labels, [&](std::int64_t at, std::int64_t d, std::int64_t h) {
     const Label* row = labels.as<const Label>() + at;
@@ -74,11 +74,11 @@ void SideSplit::split_as(const TensorView& labels, const TensorView& to) const {
       }
       const SidePair both = joined_.parts(label);
       written[w] = both.left;
-      const int pair = pair_of[static_cast<std::size_t>(label)];
+      const int pair = pair_of[label];
       if (pair < 0) continue;
       const double x_mm = grid_.world(
           {static_cast<double>(begin[2] + w), static_cast<double>(begin[1] + h), static_cast<double>(begin[0] + d)})[0];
-      if (x_mm < planes[static_cast<std::size_t>(pair)]) written[w] = both.right;
+      if (x_mm < planes[pair]) written[w] = both.right;
     }
   });
 }

@@ -193,8 +193,7 @@ struct HeadsAndNecks {
       real.labels.push_back(read_label(*item.label));
       const Tensor& voxels = real.labels.back().voxels;
       std::vector<std::int64_t> counts(real.names.size());
-      for (std::int64_t i = 0; i < voxels.count(); ++i)
-        ++counts.at(static_cast<std::size_t>(voxels.as<std::int32_t>()[i]));
+      for (std::int64_t i = 0; i < voxels.count(); ++i) ++counts.at(voxels.as<std::int32_t>()[i]);
       real.cases.push_back(case_sides(real.labels.back().geometry,
                                       sample_foreground(voxels, classes, item.id, 1).by_class, counts,
                                       side_pairs(real.names)));
@@ -247,8 +246,8 @@ TEST(SideFitReal, ParotidsOf40CasesAreToldApartByARuleOfTheOther39) {
   std::printf("%s\n", to_text(fitted, real->names).front().c_str());
   for (const SideMark& mark : fitted.rule.pairs.front().marks)
     std::printf("%s: %.2f mm, deviation %.2f mm\n",
-                mark.of == 0 ? "middle of the volume" : real->names[static_cast<std::size_t>(mark.of)].c_str(),
-                mark.offset_mm, mark.deviation_mm);
+                mark.of == 0 ? "middle of the volume" : real->names[mark.of].c_str(), mark.offset_mm,
+                mark.deviation_mm);
   const ProperShare by_marks = properly_labelled(*real, [](SideRule&) {}),
                     by_middle = properly_labelled(*real, [](SideRule&rule) {
                       auto& marks = rule.pairs.front().marks;

@@ -88,8 +88,7 @@ TEST(SideSplit, FollowsThePatientWhateverTheAxesOfTheArray) {
   do
     for (int signs = 0; signs < 8; ++signs) {
       std::array<double, 9> direction{};
-      for (int a = 0; a < 3; ++a)
-        direction[static_cast<std::size_t>(3 * orders[a] + a)] = (signs >> a & 1) != 0 ? -1 : 1;
+      for (int a = 0; a < 3; ++a) direction[3 * orders[a] + a] = (signs >> a & 1) != 0 ? -1 : 1;
       const Volume truth = patient(direction, 103, {64, 60, 56});
       ASSERT_GT(count_of(truth, kLeftOrgan), 100);
       ASSERT_GT(count_of(truth, kRightOrgan), 100);

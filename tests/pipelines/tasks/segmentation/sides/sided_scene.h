@@ -18,6 +18,7 @@ struct SidedScene : Scene {
     int cases = 4, test_cases = 1;
     int turned = -1;                         // the case whose left and right are swapped
     std::vector<std::string> one_side = {};  // cases in which only the spine and the right kidney were annotated
+    std::vector<std::string> names = {"background", "spine", "kidney_right", "kidney_left"};
   };
 
   explicit SidedScene(const std::string& name) : SidedScene(name, Body()) {}
@@ -26,7 +27,7 @@ struct SidedScene : Scene {
       std::filesystem::create_directories(data() / part);
     Dataset d;
     d.name = "sided", d.folder = data(), d.channels = {"CT"}, d.file_ending = ending;
-    d.label_names = {"background", "spine", "kidney_right", "kidney_left"};
+    d.label_names = body.names;
     for (int i = 0; i < body.cases; ++i) {
       write(i, i == body.turned, image(i), label(i));
       d.training.push_back({id(i), {image(i)}, label(i)});

@@ -46,7 +46,7 @@ TEST(SidedTraining, LearnsOneClassAndItsLabelMapsHaveLeftAndRight) {
     const Volume found = read_label(one.file), truth = read_label(scene.data() / "labelsTs" / one.file.filename());
     const auto counts = count_classes(found.voxels.view(), truth.voxels.view(), 4);
     for (const int organ : {kSpine, kRightKidney, kLeftKidney})
-      EXPECT_GT(dice(counts[static_cast<std::size_t>(organ)]), 0.7) << one.id << " " << organ;
+      EXPECT_GT(dice(counts[organ]), 0.7) << one.id << " " << organ;
     for (std::int64_t i = 0; i < truth.voxels.count(); ++i) {
       const std::int32_t label = found.voxels.as<std::int32_t>()[i];
       ASSERT_NE(label, i % 24 < 8 ? kLeftKidney : i % 24 > 15 ? kRightKidney : -1) << "x grows to the left";
@@ -229,9 +229,7 @@ TEST(SidedTraining, CropsSeeTheJoinedClassAsOftenAsAnotherAndBothOfItsSides) {
     const SampleSource source(read_prepared(scene.work()), {0, 1, 2, 3},
                               {.crop = {4, 4, 4}, .foreground = 1, .crops = rule, .joined = joined});
     const std::vector<std::int64_t> drawn = source.drawn_on(kSamples);
-    const auto share = [&](int organ) {
-      return static_cast<double>(drawn.at(static_cast<std::size_t>(organ))) / kSamples;
-    };
+    const auto share = [&](int organ) { return static_cast<double>(drawn.at(organ)) / kSamples; };
     EXPECT_NEAR(share(kSpine), 0.5, 0.07);  // five standard deviations
     EXPECT_NEAR(share(kLeftKidney), 0.25, 0.07);
     EXPECT_NEAR(share(kRightKidney), 0.25, 0.07);
