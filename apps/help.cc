@@ -184,7 +184,7 @@ struct Topic {
   const char* name;
   const char* takes;  // the word that may follow it, as help shows it; null: none may
   const char* what;
-  Outcome (*tell)(CLI::App& root, const std::string& word);
+  Outcome (*print)(CLI::App& root, const std::string& word);
 };
 
 constexpr Topic kTopics[] = {
@@ -226,7 +226,7 @@ Outcome help_on(const std::string& word, const std::string& name, CLI::App& root
     names.emplace_back(topic.name);
     if (word != topic.name) continue;
     if (topic.takes == nullptr) require_last();
-    return topic.tell(root, name);
+    return topic.print(root, name);
   }
   for (CLI::App* command : subcommands_of(root)) {
     names.push_back(command->get_name());

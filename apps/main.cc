@@ -268,7 +268,7 @@ int run_words(const std::vector<std::string>& words, Transport& transport, bool&
              .quiet = global.quiet,
              .json = global.json});
     screen.starting(command->name, saves);
-    const RunCommand& run_command = runs[static_cast<std::size_t>(command - table.begin())];
+    const RunCommand& run_command = runs[command - table.begin()];
     Outcome outcome = logging_errors(log, [&] {
       return run_command({.threads = global.threads,
                           .json = global.json,

@@ -57,7 +57,7 @@ std::string begin_of(const fs::path& path) {
   InputFile in(path);
   std::string begin(kXzMagic.size(), '\0');
   in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(in.gcount()));
+  begin.resize(in.gcount());
   return begin;
 }
 

@@ -97,9 +97,9 @@ class ChainCheck {
   }
 
   void follow(const AuditLink& link) {
-    const bool told = link.after_torn && link.after_torn->bytes == static_cast<std::int64_t>(gap_.size()) &&
-                      link.after_torn->hash == sha256(gap_);
-    if (!gap_.empty() && !told)
+    const bool noted = link.after_torn && link.after_torn->bytes == static_cast<std::int64_t>(gap_.size()) &&
+                       link.after_torn->hash == sha256(gap_);
+    if (!gap_.empty() && !noted)
       return breaks(gap_line_, AuditBreak::kChanged, "it is not whole, and the next one does not tell of a crash");
     if (gap_.empty() && link.after_torn)
       return breaks(at_, AuditBreak::kMissing, "before it stood a line that a crash had cut, and it is gone");

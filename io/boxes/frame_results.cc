@@ -69,7 +69,7 @@ struct FrameResultsWriter::Impl {
   const DetectionClass& class_of(const ScoredBox& box) const {
     ensure(box.category >= 0 && static_cast<std::size_t>(box.category) < classes.size(),
            "a detection is of a known class");
-    return classes[static_cast<std::size_t>(box.category)];
+    return classes[box.category];
   }
 };
 

@@ -118,7 +118,7 @@ OutputKind mot_results_file() {
             InputFile in(path);
             std::string line(kLongestLine, '\0');
             in.read(line.data(), static_cast<std::streamsize>(line.size()));
-            line.resize(static_cast<std::size_t>(in.gcount()));
+            line.resize(in.gcount());
             line = line.substr(0, line.find('\n'));
             std::vector<EntryNote> other;
             bool ours = false;

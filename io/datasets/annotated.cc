@@ -64,7 +64,7 @@ nlohmann::ordered_json annotated_json(const Dataset& dataset) {
     for (const Case& item : *cases) {
       if (!item.annotated) continue;
       nlohmann::ordered_json names = nlohmann::ordered_json::array();
-      for (const int label : *item.annotated) names.push_back(dataset.label_names.at(static_cast<std::size_t>(label)));
+      for (const int label : *item.annotated) names.push_back(dataset.label_names.at(label));
       all[item.id] = names;
     }
   return all;

@@ -243,7 +243,7 @@ std::vector<char> decode_by_openjpeg(const CompressedPixels& p, const std::vecto
   std::vector<char> pixels;
   pixels.reserve(static_cast<std::size_t>(p.rows * p.columns * p.frames) * width);
   for (std::int64_t i = 0; i < p.frames; ++i) {
-    const std::vector<char>& fragment = fragments[static_cast<std::size_t>(i)];
+    const std::vector<char>& fragment = fragments[i];
     const auto image =
         decode_jpeg2000(in_parts ? std::string_view(whole) : std::string_view(fragment.data(), fragment.size()),
                         [&](const Jpeg2000Image& header) { require_frame(p, header); });

@@ -103,7 +103,7 @@ void place_slices(DicomSeries& series, const Plane& plane) {
     return refuse_series(series, "E_DOUBLED",
                          "has " + std::to_string(doubled) + (doubled == 1 ? " slice" : " slices") +
                              " at a place where another one lies, the first at " +
-                             mm(series.slices[static_cast<std::size_t>(at - steps.begin())].along_mm) +
+                             mm(series.slices[at - steps.begin()].along_mm) +
                              "; are two series mixed, or is one there twice? Keep one file for each place, or take "
                              "{irregular-slices} resample, "
                              "which keeps one of those that are equal");

@@ -90,25 +90,25 @@ std::vector<Group> group_slices(const std::vector<DicomHeader>& headers,
 }
 
 /// The elements that may tell slices at one place apart.
-struct Telling {
+struct Distinction {
   const char* name;  // part of the text that ids are made of
   std::string (*of)(const DicomHeader& header, const DicomFrame& frame);
 };
-const Telling kTellings[] = {
+const Distinction kDistinctions[] = {
     {"acquisition", [](const DicomHeader& header, const DicomFrame&) { return header.acquisition; }},
     {"time", [](const DicomHeader&, const DicomFrame& frame) { return std::to_string(frame.temporal_position); }}};
 
-/// Splits a group by the first of kTellings that separates all slices that lie at one place; otherwise returns it
+/// Splits a group by the first of kDistinctions that separates all slices that lie at one place; otherwise returns it
 /// whole.
 std::vector<Group> split_coinciding(Group group, const std::vector<DicomHeader>& headers) {
   if (!has_coinciding_slices(group.plane, group.members, headers)) return {std::move(group)};
-  for (const Telling& telling : kTellings) {
+  for (const Distinction& distinction : kDistinctions) {
     std::map<std::string, Group> parts;
     for (const auto& member : group.members) {
       const DicomHeader& header = headers[member.first];
-      const std::string number = telling.of(header, header.frames[member.second]);
+      const std::string number = distinction.of(header, header.frames[member.second]);
       Group& part = parts[number];
-      part.name = group.name + "\n" + telling.name + " " + number, part.plane = group.plane;
+      part.name = group.name + "\n" + distinction.name + " " + number, part.plane = group.plane;
       part.members.push_back(member);
     }
     const bool apart = std::ranges::none_of(

@@ -65,7 +65,7 @@ std::vector<float> labels_by_number(const std::map<int, int>* class_of_segment) 
     labels[number] = static_cast<float>(number);
   if (class_of_segment != nullptr)
     for (const auto& [number, label] : *class_of_segment)
-      if (number > 0 && number < 65536) labels[static_cast<std::size_t>(number)] = static_cast<float>(label);
+      if (number > 0 && number < 65536) labels[number] = static_cast<float>(label);
   return labels;
 }
 
@@ -119,9 +119,9 @@ SegmentCounts read_segmentation(const DicomSegmentation& seg, std::span<float> l
     for (std::size_t i = 0; i < plane; ++i) {
       const int value = values.at(f * plane + i);
       const bool belongs = is_map || (value > 0 && value >= least);
-      counts.partial += h.segmentation == "FRACTIONAL" && value > 0 && value < h.most_fraction &&
-                        label_of[static_cast<std::size_t>(h.frames[f].segment)] != 0;
-      const float label = belongs ? label_of[static_cast<std::size_t>(is_map ? value : h.frames[f].segment)] : 0;
+      counts.partial +=
+          h.segmentation == "FRACTIONAL" && value > 0 && value < h.most_fraction && label_of[h.frames[f].segment] != 0;
+      const float label = belongs ? label_of[is_map ? value : h.frames[f].segment] : 0;
       const std::size_t at = seg.slice_of[f] * plane + i;
       float& out = labels[at];
       if (label != 0 && out != 0 && label != out) {

@@ -31,7 +31,7 @@ class Tracer {
 
  private:
   bool inside(std::int64_t x, std::int64_t y) const {
-    return x >= 0 && x < columns_ && y >= 0 && y < rows_ && mask_[static_cast<std::size_t>(y * columns_ + x)] != 0;
+    return x >= 0 && x < columns_ && y >= 0 && y < rows_ && mask_[y * columns_ + x] != 0;
   }
   std::size_t corner(std::int64_t x, std::int64_t y) const { return static_cast<std::size_t>(y * (columns_ + 1) + x); }
 
@@ -47,7 +47,7 @@ class Tracer {
         if (!inside(x + 1, y)) add(x + 1, y, 0, 1);
         if (!inside(x, y + 1)) add(x + 1, y + 1, -1, 0);
         if (!inside(x - 1, y)) {
-          upward_[static_cast<std::size_t>(y * (columns_ + 1) + x)] = static_cast<std::int32_t>(steps_.size());
+          upward_[y * (columns_ + 1) + x] = static_cast<std::int32_t>(steps_.size());
           add(x, y + 1, 0, -1);
         }
       }
@@ -65,7 +65,7 @@ class Tracer {
       const auto& at = begin_[corner(step.x + step.dx, step.y + step.dy)];
       step.next = at[0];
       if (at[1] >= 0) {
-        const Step& first = steps_[static_cast<std::size_t>(at[0])];
+        const Step& first = steps_[at[0]];
         const bool turns_right = first.dx == -step.dy && first.dy == step.dx;
         if (!turns_right) step.next = at[1];
       }
@@ -77,15 +77,14 @@ class Tracer {
     std::vector<std::int32_t> outer, holes;
     const auto traced = static_cast<std::int32_t>(steps_.size());
     for (std::int32_t i = 0; i < traced; ++i) {
-      if (steps_[static_cast<std::size_t>(i)].seen) continue;
+      if (steps_[i].seen) continue;
       std::int64_t doubled_area = 0;
       std::int32_t highest = i;  // the step that begins at the uppermost corner, there the leftmost one
-      for (std::int32_t s = i; !steps_[static_cast<std::size_t>(s)].seen;
-           s = steps_[static_cast<std::size_t>(s)].next) {
-        Step& step = steps_[static_cast<std::size_t>(s)];
+      for (std::int32_t s = i; !steps_[s].seen; s = steps_[s].next) {
+        Step& step = steps_[s];
         step.seen = true;
         doubled_area += std::int64_t{step.x} * step.dy - std::int64_t{step.y} * step.dx;
-        const Step& best = steps_[static_cast<std::size_t>(highest)];
+        const Step& best = steps_[highest];
         if (step.y < best.y || (step.y == best.y && step.x < best.x)) highest = s;
       }
       (doubled_area > 0 ? outer : holes).push_back(highest);
@@ -98,20 +97,20 @@ class Tracer {
   /// belong to the mask. That loop reaches higher, or as high and further to the left, so that no circle of holes is
   /// left over.
   void join_hole(std::int32_t hole) {
-    const std::int32_t top_x = steps_[static_cast<std::size_t>(hole)].x, y = steps_[static_cast<std::size_t>(hole)].y;
+    const std::int32_t top_x = steps_[hole].x, y = steps_[hole].y;
     std::int32_t x = top_x;
     do --x;
     while (inside(x - 1, y));
     // The step up that ends at (x, y): the keyhole leaves there, walks around the hole and comes back.
-    const std::int32_t up = upward_[static_cast<std::size_t>(y * (columns_ + 1) + x)];
+    const std::int32_t up = upward_[y * (columns_ + 1) + x];
     std::int32_t last = hole;
-    while (steps_[static_cast<std::size_t>(last)].next != hole) last = steps_[static_cast<std::size_t>(last)].next;
+    while (steps_[last].next != hole) last = steps_[last].next;
     const auto there = static_cast<std::int32_t>(steps_.size()), back = there + 1;
-    const std::int32_t after = steps_[static_cast<std::size_t>(up)].next;
+    const std::int32_t after = steps_[up].next;
     steps_.push_back({.x = x, .y = y, .dx = top_x - x, .dy = 0, .next = hole});
     steps_.push_back({.x = top_x, .y = y, .dx = x - top_x, .dy = 0, .next = after});
-    steps_[static_cast<std::size_t>(up)].next = there;
-    steps_[static_cast<std::size_t>(last)].next = back;
+    steps_[up].next = there;
+    steps_[last].next = back;
   }
 
   /// Returns the corners at which a contour turns, also back.
@@ -120,8 +119,8 @@ class Tracer {
     const auto sign = [](std::int32_t value) { return value > 0 ? 1 : value < 0 ? -1 : 0; };
     std::int32_t s = first;
     do {
-      const Step& step = steps_[static_cast<std::size_t>(s)];
-      const Step& after = steps_[static_cast<std::size_t>(step.next)];
+      const Step& step = steps_[s];
+      const Step& after = steps_[step.next];
       if (sign(step.dx) != sign(after.dx) || sign(step.dy) != sign(after.dy)) contour.push_back({after.x, after.y});
       s = step.next;
     } while (s != first);

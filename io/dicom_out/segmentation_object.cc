@@ -172,7 +172,7 @@ class SegmentationMaker {
     std::size_t bit = 0;
     for (std::size_t label = part_.first; label <= part_.last; ++label)
       for (std::int64_t z = 0; z < slices_.slices(); ++z) {
-        if (extents[static_cast<std::size_t>(z)][label].pixels == 0) continue;
+        if (extents[z][label].pixels == 0) continue;
         const std::int32_t* from = slices_.slice(z);
         for (std::size_t i = 0; i < mask.size(); ++i, ++bit) {
           mask[i] = from[i] == static_cast<std::int32_t>(label);
@@ -194,7 +194,7 @@ class SegmentationMaker {
   }
 
   void add_frame(std::size_t label, std::int64_t z, Uint8* mask) {
-    const DicomSlice& slice = source_.series.slices.at(static_cast<std::size_t>(z));
+    const DicomSlice& slice = source_.series.slices.at(z);
     const DicomFile& file = source_.series.files.at(slice.file);
     const SourceInstance& instance = source_.instances.at(slice.file);
     FGPlanePosPatient position;

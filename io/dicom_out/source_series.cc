@@ -133,7 +133,7 @@ std::vector<ClassExtent> class_extents(const std::int32_t* slice, std::int64_t r
     for (std::int64_t x = 0; x < columns; ++x) {
       const std::int32_t label = *slice++;
       if (label < 0 || static_cast<std::size_t>(label) >= classes) continue;
-      ClassExtent& one = extents[static_cast<std::size_t>(label)];
+      ClassExtent& one = extents[label];
       if (one.pixels++ == 0) one.first_row = y, one.first_column = x, one.last_column = x;
       one.last_row = y;
       one.first_column = std::min(one.first_column, x), one.last_column = std::max(one.last_column, x);

@@ -101,7 +101,7 @@ class StructureSetMaker {
   }
 
   void add_contour(DcmItem& drawn, std::int64_t z, const PixelContour& contour, const ClassExtent& extent) {
-    const DicomSlice& slice = source_.series.slices.at(static_cast<std::size_t>(z));
+    const DicomSlice& slice = source_.series.slices.at(z);
     const DicomFile& file = source_.series.files.at(slice.file);
     const SourceInstance& instance = source_.instances.at(slice.file);
     DcmItem& item = add_item(drawn, DCM_ContourSequence);

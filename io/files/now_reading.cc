@@ -84,7 +84,7 @@ NowReading::NowReading(const std::filesystem::path& path) {
     if (slots[i].state.compare_exchange_strong(expected, kFilling)) slot_ = static_cast<int>(i);
   }
   if (slot_ < 0) return;
-  Slot& slot = slots[static_cast<std::size_t>(slot_)];
+  Slot& slot = slots[slot_];
   slot.thread = pthread_self();
   slot.name[plain_text(reading_as != nullptr ? *reading_as : path.native())
                 .copy(slot.name.data(), slot.name.size() - 1)] = '\0';  // no control characters
@@ -92,7 +92,7 @@ NowReading::NowReading(const std::filesystem::path& path) {
 }
 
 NowReading::~NowReading() {
-  if (slot_ >= 0) slots[static_cast<std::size_t>(slot_)].state = kFree;
+  if (slot_ >= 0) slots[slot_].state = kFree;
 }
 
 ReadingAs::ReadingAs(std::string name) : name_(std::move(name)), before_(reading_as) { reading_as = &name_; }

@@ -22,7 +22,7 @@ Secret read_secret(const std::filesystem::path& path, const std::string& option)
   if (!in) refuse(in.problem());
   Secret secret{.bytes = std::string(kMostSecretBytes + 1, '\0')};
   in.read(secret.bytes.data(), static_cast<std::streamsize>(secret.bytes.size()));
-  secret.bytes.resize(static_cast<std::size_t>(in.gcount()));
+  secret.bytes.resize(in.gcount());
   if (secret.bytes.size() < kLeastSecretBytes || secret.bytes.size() > kMostSecretBytes)
     refuse("has " + (secret.bytes.size() > kMostSecretBytes ? "too many" : std::to_string(secret.bytes.size())) +
            " bytes");

@@ -63,7 +63,7 @@ void draw_matrix(cv::Mat& image, const ClassPlots& p, const Grid& grid) {
       if (count > 0)
         write_inside(image, std::to_string(count), cell, share > 0.5 ? cv::Scalar(255, 255, 255) : kPlotInk);
     }
-    const std::string name = cut_to(printable_text(p.classes[static_cast<std::size_t>(row)]), kLabels - 24, 0.45);
+    const std::string name = cut_to(printable_text(p.classes[row]), kLabels - 24, 0.45);
     if (grid.cell < 12) continue;
     const int middle = grid.cell * row + grid.cell / 2;
     write(image, name, {grid.left - 8 - size_of(name, 0.45).width, grid.top + middle + 5}, 0.45);

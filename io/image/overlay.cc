@@ -78,8 +78,7 @@ void fill(cv::Mat& canvas, const cv::Mat& mask, int label, double opacity) {
       if (!mask.at<std::uint8_t>(r, c)) continue;
       auto& pixel = canvas.at<cv::Vec3b>(r, c);
       for (int k = 0; k < 3; ++k)
-        pixel[k] = static_cast<std::uint8_t>(
-            std::lround((1 - opacity) * pixel[k] + opacity * colour[static_cast<std::size_t>(k)]));
+        pixel[k] = static_cast<std::uint8_t>(std::lround((1 - opacity) * pixel[k] + opacity * colour[k]));
     }
 }
 
@@ -200,8 +199,7 @@ void draw_case(cv::Mat& sheet, cv::Point at, const OverlayCase& one, const Overl
   text(sheet, one.caption, {at.x + 2, at.y + 18}, 0.5, kInk);
   for (int axis = 0; axis < 3; ++axis) {
     const cv::Rect place(at.x + axis * (o.tile_px + 2), at.y + kCaptionPx, o.tile_px, o.tile_px);
-    tile(scene, axis, centre[static_cast<std::size_t>(axis)], longest_mm / o.tile_px, o.tile_px, o)
-        .copyTo(sheet(place));
+    tile(scene, axis, centre[axis], longest_mm / o.tile_px, o.tile_px, o).copyTo(sheet(place));
   }
 }
 
@@ -248,7 +246,7 @@ Tensor overlay_sheet(const std::vector<OverlayCase>& cases, const OverlayOptions
   for (int i = 0; i < static_cast<int>(cases.size()); ++i) {
     const cv::Point at(kGapPx + i % per_row * (block_width + 2 * kGapPx),
                        kGapPx + i / per_row * (block_height + kGapPx));
-    draw_case(sheet, at, cases[static_cast<std::size_t>(i)], o, shown);
+    draw_case(sheet, at, cases[i], o, shown);
   }
   if (!o.label_names.empty() && !shown.empty()) cv::vconcat(sheet, legend(sheet.cols, shown, o), sheet);
   Tensor rgb(DType::kU8, {sheet.rows, sheet.cols, 3});

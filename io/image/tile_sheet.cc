@@ -89,7 +89,7 @@ void hatch(cv::Mat& sheet, const cv::Rect& held, const cv::Rect& own, const cv::
       auto& pixel = sheet.at<cv::Vec3b>(y, x);
       const bool stripe = ((falls ? x + y : x - y + 3 * sheet.rows) / kStripePx) % 2 == 0;
       for (int k = 0; k < 3; ++k) {
-        const int ink = rgb[static_cast<std::size_t>(k)] / (view.contains({x, y}) ? 1 : 2);
+        const int ink = rgb[k] / (view.contains({x, y}) ? 1 : 2);
         pixel[k] = static_cast<std::uint8_t>(stripe ? ink : (3 * pixel[k] + ink) / 4);
       }
     }
@@ -267,7 +267,7 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
     text.write(paper, shortened(sheet.lines[i]), {kTileGapPx, lines_top + static_cast<int>(i) * line_height},
                kSheetInk);
   for (int i = 0; i < static_cast<int>(sheet.key.size()); ++i) {
-    const TileKey& key = sheet.key[static_cast<std::size_t>(i)];
+    const TileKey& key = sheet.key[i];
     const cv::Point at(kTileGapPx + i / key_rows * entry,
                        key_top + i % key_rows * line_height);  // downwards, then to the right
     cv::rectangle(paper, cv::Rect(at.x, at.y, 16, line_height - 8), class_scalar<cv::Scalar>(key.colour), cv::FILLED);

@@ -72,7 +72,7 @@ void require_ours(const fs::path& file, const OutputKind& kind, const OutputPlac
 std::string next_bytes(InputFile& in) {
   std::string text(kMostRead, '\0');
   in.read(text.data(), kMostRead);
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  text.resize(in.gcount());
   return text;
 }
 

@@ -52,7 +52,7 @@ std::string beginning_of(const fs::path& path) {
   if (!in) throw input_error(path, in.problem(), "give a regular file, and check the path and its permissions");
   std::string bytes(kHead, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  bytes.resize(in.gcount());
   return bytes;
 }
 
@@ -168,7 +168,7 @@ std::optional<std::string> RecordReader::next() {
   for (std::int64_t have = 0; have < bytes + 4;) {
     constexpr std::int64_t kStep = std::int64_t{1} << 20;
     const std::int64_t want = std::min(bytes + 4 - have, std::max(kStep, have));
-    record.resize(static_cast<std::size_t>(have + want));
+    record.resize(have + want);
     const std::int64_t part = source_->read(record.data() + have, want);
     if (part < 0) refuse("E_READ", "cannot be unpacked: the gzip data are damaged", kAgain);
     have += part;
@@ -177,7 +177,7 @@ std::optional<std::string> RecordReader::next() {
   at_ += bytes + 4;
   ended_ = false;
   const auto noted = number_at<std::uint32_t>(record, static_cast<std::size_t>(bytes));
-  record.resize(static_cast<std::size_t>(bytes));
+  record.resize(bytes);
   if (noted != masked_crc32c(record))
     refuse("E_CHECKSUM", "is damaged: its bytes have another checksum than the file says", kAgain);
   return record;

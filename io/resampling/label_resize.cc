@@ -20,7 +20,7 @@ struct Pair {
 std::vector<Pair> pairs_of(std::int64_t from, std::int64_t to, bool nearest) {
   std::vector<Pair> pairs(static_cast<std::size_t>(to));
   for (std::int64_t i = 0; i < to; ++i) {
-    Pair& pair = pairs[static_cast<std::size_t>(i)];
+    Pair& pair = pairs[i];
     if (nearest) {
       pair.at.fill(nearest_sample(i, from, to));
       continue;
@@ -39,12 +39,12 @@ class Ballot {
  public:
   void add(std::int32_t label, double weight) {
     for (int i = 0; i < count_; ++i)
-      if (labels_[static_cast<std::size_t>(i)] == label) {
-        weights_[static_cast<std::size_t>(i)] += weight;
+      if (labels_[i] == label) {
+        weights_[i] += weight;
         return;
       }
-    labels_[static_cast<std::size_t>(count_)] = label;
-    weights_[static_cast<std::size_t>(count_++)] = weight;
+    labels_[count_] = label;
+    weights_[count_++] = weight;
   }
 
   std::int32_t elected(LabelRule rule) const {
@@ -73,7 +73,7 @@ Tensor resize_labels(const Tensor& labels, const Shape& shape, std::optional<int
   ensure(labels.dtype() == DType::kI32 && from.axes() == 3 && labels.count() > 0, "a label map is (D, H, W) i32");
   Tensor result(DType::kI32, shape);
   std::array<std::vector<Pair>, 3> pairs;
-  for (int a = 0; a < 3; ++a) pairs[static_cast<std::size_t>(a)] = pairs_of(from[a], shape[a], a == slices);
+  for (int a = 0; a < 3; ++a) pairs[a] = pairs_of(from[a], shape[a], a == slices);
   const auto* source = labels.as<std::int32_t>();
   auto* to = result.as<std::int32_t>();
   for (const Pair& z : pairs[0])

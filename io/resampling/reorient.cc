@@ -71,7 +71,7 @@ std::array<int, 3> axes_along(const std::array<Letter, 3>& target, const std::ar
   std::array<int, 3> from{};
   for (std::size_t a = 0; a < 3; ++a)
     for (int b = 0; b < 3; ++b)
-      if (source[static_cast<std::size_t>(b)].axis == target[a].axis) from[a] = b;
+      if (source[b].axis == target[a].axis) from[a] = b;
   return from;
 }
 

@@ -25,7 +25,7 @@ std::vector<Taps> taps_of(std::int64_t from, std::int64_t to) {
   std::vector<Taps> taps(static_cast<std::size_t>(to));
   for (std::int64_t i = 0; i < to; ++i) {
     const double place = sample_place(i, from, to), below = std::floor(place), y = place - below, z = 1 - y;
-    Taps& t = taps[static_cast<std::size_t>(i)];
+    Taps& t = taps[i];
     t.first = static_cast<std::int64_t>(below) - 1;
     t.weights = {z * z * z / 6, (y * y * (y - 2) * 3 + 4) / 6, (z * z * (z - 2) * 3 + 4) / 6, y * y * y / 6};
   }
@@ -44,14 +44,14 @@ void prefilter(std::vector<double>& c, std::int64_t n) {
   const auto row = [&](std::int64_t k) { return c.data() + (k + kMargin) * kColumns; };
   std::array<double, kColumns> left{}, right{};
   for (std::int64_t j = 0; j < kColumns; ++j) {
-    left[static_cast<std::size_t>(j)] = 6 * row(0)[j] / (1 - z);
-    right[static_cast<std::size_t>(j)] = 6 * row(n - 1)[j] / (1 - z);
-    row(0)[j] = left[static_cast<std::size_t>(j)];
+    left[j] = 6 * row(0)[j] / (1 - z);
+    right[j] = 6 * row(n - 1)[j] / (1 - z);
+    row(0)[j] = left[j];
   }
   for (std::int64_t k = 1; k < n; ++k)
     for (std::int64_t j = 0; j < kColumns; ++j) row(k)[j] = 6 * row(k)[j] + z * row(k - 1)[j];
   for (std::int64_t j = 0; j < kColumns; ++j) {
-    const double a = right[static_cast<std::size_t>(j)], b = row(n - 1)[j] - a;
+    const double a = right[j], b = row(n - 1)[j] - a;
     const double even = a / (1 - z), odd = b / (1 - z * z);
     row(n - 1)[j] = -z * (even + odd);
     row(n)[j] = -z * (even + z * odd);
@@ -60,7 +60,7 @@ void prefilter(std::vector<double>& c, std::int64_t n) {
   for (std::int64_t k = n - 2; k >= 0; --k)
     for (std::int64_t j = 0; j < kColumns; ++j) row(k)[j] = z * (row(k + 1)[j] - row(k)[j]);
   for (std::int64_t k = -1; k >= -kMargin; --k)
-    for (std::int64_t j = 0; j < kColumns; ++j) row(k)[j] = z * (row(k + 1)[j] - left[static_cast<std::size_t>(j)]);
+    for (std::int64_t j = 0; j < kColumns; ++j) row(k)[j] = z * (row(k + 1)[j] - left[j]);
 }
 
 void resize_lines(const float* from, const Lines& in, float* to, const Lines& out, const std::vector<Taps>& taps) {
@@ -69,15 +69,14 @@ void resize_lines(const float* from, const Lines& in, float* to, const Lines& ou
     const std::int64_t count = std::min(kColumns, in.columns - first);
     for (std::int64_t k = 0; k < in.n; ++k)
       for (std::int64_t j = 0; j < count; ++j)
-        c[static_cast<std::size_t>((k + kMargin) * kColumns + j)] = from[(first + j) * in.column_step + k * in.step];
+        c[(k + kMargin) * kColumns + j] = from[(first + j) * in.column_step + k * in.step];
     prefilter(c, in.n);
     for (std::int64_t k = 0; k < out.n; ++k) {
-      const Taps& t = taps[static_cast<std::size_t>(k)];
+      const Taps& t = taps[k];
       const double* rows = c.data() + (t.first + kMargin) * kColumns;
       for (std::int64_t j = 0; j < count; ++j) {
         double sum = 0;
-        for (std::int64_t tap = 0; tap < 4; ++tap)
-          sum += t.weights[static_cast<std::size_t>(tap)] * rows[tap * kColumns + j];
+        for (std::int64_t tap = 0; tap < 4; ++tap) sum += t.weights[tap] * rows[tap * kColumns + j];
         to[(first + j) * out.column_step + k * out.step] = static_cast<float>(sum);
       }
     }

@@ -170,7 +170,7 @@ void ContourFill::toggle(const Contour& contour, const Window& w) {
       const double part = (static_cast<double>(j) - y) / ((*high)[row] - y);
       const double crossing = steady_index(x + part * ((*high)[column] - x));
       const std::int64_t at = first_from(crossing, w.first_column, w.first_column + w.columns) - w.first_column;
-      parity_[static_cast<std::size_t>((j - w.first_row) * (w.columns + 1) + at)] ^= 1U;
+      parity_[(j - w.first_row) * (w.columns + 1) + at] ^= 1U;
     }
   }
 }

@@ -60,7 +60,7 @@ std::vector<bool> within(const Line& line, std::int64_t seg_size, std::int64_t i
   std::vector<bool> inside(static_cast<std::size_t>(seg_size));
   for (std::int64_t i = 0; i < seg_size; ++i) {
     const double index = (static_cast<double>(i) - line.begin) / line.step;
-    inside[static_cast<std::size_t>(i)] = index >= -0.5 && index < static_cast<double>(image_size) - 0.5;
+    inside[i] = index >= -0.5 && index < static_cast<double>(image_size) - 0.5;
   }
   return inside;
 }
@@ -119,7 +119,7 @@ OnImage segmentation_on_image(const DicomSegmentation& segmentation, const Geome
   for (const std::int64_t z : offsets[2])
     for (const std::int64_t y : offsets[1])
       for (const std::int64_t x : offsets[0])
-        *out++ = x < 0 || y < 0 || z < 0 ? 0 : static_cast<std::int32_t>(labels[static_cast<std::size_t>(x + y + z)]);
+        *out++ = x < 0 || y < 0 || z < 0 ? 0 : static_cast<std::int32_t>(labels[x + y + z]);
   return found;
 }
 

@@ -70,7 +70,7 @@ class Painter {
     std::int32_t& out = labels_[voxel];
     if (out != 0 && out != label) {
       shared_.resize(count_);
-      shared_[static_cast<std::size_t>(voxel)] = true;
+      shared_[voxel] = true;
     }
     out = std::max(out, label);
   }

@@ -60,10 +60,7 @@ std::pair<std::int64_t, std::int64_t> range_in_frames(const VideoIndex& index, c
 std::vector<std::int64_t> on_clock(const VideoIndex& index, std::int64_t begin, std::int64_t end,
                                    const Rational& rate) {
   std::vector<std::int64_t> chosen;
-  const auto ticks = [&](std::int64_t i) {
-    return index.frames[static_cast<std::size_t>(i)].pts_ticks -
-           index.frames[static_cast<std::size_t>(begin)].pts_ticks;
-  };
+  const auto ticks = [&](std::int64_t i) { return index.frames[i].pts_ticks - index.frames[begin].pts_ticks; };
   const Wide per_tick_num = Wide{index.time_base.num} * rate.num, per_tick_den = Wide{index.time_base.den} * rate.den;
   for (std::int64_t i = begin; i < end; ++i) {
     const Wide here = ticks(i) * per_tick_num;
@@ -72,7 +69,7 @@ std::vector<std::int64_t> on_clock(const VideoIndex& index, std::int64_t begin, 
     if (i + 1 < index.size()) {
       until = ticks(i + 1);
     } else {
-      until = ticks(i) + std::max<std::int64_t>(index.frames[static_cast<std::size_t>(i)].duration_ticks, 1);
+      until = ticks(i) + std::max<std::int64_t>(index.frames[i].duration_ticks, 1);
     }
     if (next_beat * per_tick_den < Wide{until} * per_tick_num) chosen.push_back(i);
   }

@@ -42,7 +42,7 @@ struct VideoIndex {
   bool by_timestamp = true;
 
   std::int64_t size() const { return static_cast<std::int64_t>(frames.size()); }
-  const IndexedFrame& operator[](std::int64_t frame) const { return frames[static_cast<std::size_t>(frame)]; }
+  const IndexedFrame& operator[](std::int64_t frame) const { return frames[frame]; }
   double seconds(std::int64_t frame) const;
   /// The last keyframe at or before `frame`; 0 when there is none.
   std::int64_t keyframe_at_or_before(std::int64_t frame) const;

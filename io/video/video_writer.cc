@@ -156,7 +156,7 @@ struct VideoWriter::Impl {
       const int code = avcodec_receive_packet(encoder.get(), packet.get());
       if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return;
       check(code, "encoding");
-      const std::int64_t ticks = pts_ticks.at(static_cast<std::size_t>(packet->pts));
+      const std::int64_t ticks = pts_ticks.at(packet->pts);
       packet->pts = packet->dts = ticks;
       packet->stream_index = stream->index;
       flush_held(ticks);

@@ -40,7 +40,7 @@ class ChromaRows {
         halve_x_(halve_x),
         length_((columns * (halve_x ? 2 : 1) + kBlock - 1) / kBlock * kBlock),
         narrow_(static_cast<std::size_t>(columns + 2 * kBlock)) {
-    for (auto& row : cache_) row.resize(static_cast<std::size_t>(length_));
+    for (auto& row : cache_) row.resize(length_);
     held_.fill(-1);
   }
 

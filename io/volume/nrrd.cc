@@ -110,7 +110,7 @@ std::vector<std::optional<std::array<double, 3>>> vectors_of(const HeaderFields&
       if (comma == std::string_view::npos) throw wrong();
       const auto value = finite_number(trimmed(inner.substr(0, comma)));
       if (!value) throw wrong();
-      vector[static_cast<std::size_t>(i)] = *value;
+      vector[i] = *value;
       inner.remove_prefix(std::min(comma + 1, inner.size()));
     }
     vectors.emplace_back(vector);

@@ -37,7 +37,7 @@ struct IndexMap {
       return {dot(rows[0], mm) / volume, dot(rows[1], mm) / volume, dot(rows[2], mm) / volume};
     };
     start = index_of(sum(column(g, 3), -1, column(m, 3)));
-    for (int a = 0; a < 3; ++a) step[static_cast<std::size_t>(a)] = index_of(column(g, a));
+    for (int a = 0; a < 3; ++a) step[a] = index_of(column(g, a));
   }
 };
 
@@ -106,8 +106,7 @@ Geometry upright_grid(const Geometry& sheared) {
     for (int corner = 0; corner < 8; ++corner) {
       double along = 0;
       for (int c = 0; c < 3; ++c)
-        if ((corner >> c) & 1)
-          along += dot(axis[a], column(m, c)) * static_cast<double>(sheared.size[static_cast<std::size_t>(c)] - 1);
+        if ((corner >> c) & 1) along += dot(axis[a], column(m, c)) * static_cast<double>(sheared.size[c] - 1);
       low = std::min(low, along), high = std::max(high, along);
     }
     constexpr double kMostVoxels = 1 << 30;

@@ -92,7 +92,7 @@ LongestSums longest_sums(const Graph& graph, const OpTable& ops) {
     const OpDef& def = ops.at(node.op);
     const auto types = graph.input_types(id);
     if (def.driver >= 0) {
-      const Shape& driver = types[static_cast<std::size_t>(def.driver)].shape;
+      const Shape& driver = types[def.driver].shape;
       longest.voxels = std::max(longest.voxels, static_cast<double>(element_count(driver)) /
                                                     static_cast<double>(std::max<std::int64_t>(1, driver.back())));
     } else {

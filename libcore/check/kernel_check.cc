@@ -24,8 +24,8 @@ double largest_of(const TensorView& values, WorkerPool& pool) {
   std::vector<double> largest(parts.size());
   pool.run(std::ssize(parts), [&](std::int64_t i, int) {
     std::vector<double> row(static_cast<std::size_t>(row_count(values.box)));
-    double& own = largest[static_cast<std::size_t>(i)];
-    for_each_row(parts[static_cast<std::size_t>(i)], [&](const Dims& at) {
+    double& own = largest[i];
+    for_each_row(parts[i], [&](const Dims& at) {
       load_row(values, offset_at(values, at), std::ssize(row), row.data());
       for (double v : row)
         if (std::isfinite(v)) own = std::max(own, std::abs(v));
@@ -177,7 +177,7 @@ class CheckedLayer {
     const Tensor exact = reference_sum(layer_, blocks, pool_);
     const double point = point_allowance();
     const auto allowed = [&](std::int64_t i) {
-      return point + sum_allowance(sums[static_cast<std::size_t>(i)], DType::kF32, exact.as<double>()[i]);
+      return point + sum_allowance(sums[i], DType::kF32, exact.as<double>()[i]);
     };
     const Worst worst = compare(found_.box, exact, allowed);
     if (!worst.too_far() || !has_kinks()) return worst;
@@ -226,7 +226,7 @@ class CheckedLayer {
     Worst worst;
     for (std::int64_t i = 0; i < exact.count(); ++i)
       worst.add(found.as<double>()[i], exact.as<double>()[i],
-                kSpread * (sum_allowance(sums[static_cast<std::size_t>(i)], DType::kF32, size.as<double>()[i]) +
+                kSpread * (sum_allowance(sums[i], DType::kF32, size.as<double>()[i]) +
                            half_spacing(size.as<double>()[i], found_.dtype)));
     return worst;
   }

@@ -14,9 +14,7 @@ DType reference_type(DType dtype) { return is_float(dtype) ? DType::kF64 : dtype
 
 }  // namespace
 
-Box Layer::iteration() const {
-  return Box::whole(def->driver < 0 ? result.shape : types[static_cast<std::size_t>(def->driver)].shape);
-}
+Box Layer::iteration() const { return Box::whole(def->driver < 0 ? result.shape : types[def->driver].shape); }
 
 Layer layer_of(const Program& program, const OpTable& ops, ValueId id, std::vector<TensorView> inputs) {
   const Node& node = program.graph.node(id);
@@ -105,7 +103,7 @@ std::vector<Box> parts_of(const Box& box) { return split_blocks(box, kTasks); }
 
 void for_each_part(const Box& box, WorkerPool& pool, const std::function<void(const Box&)>& body) {
   const std::vector<Box> parts = parts_of(box);
-  pool.run(std::ssize(parts), [&](std::int64_t i, int) { body(parts[static_cast<std::size_t>(i)]); });
+  pool.run(std::ssize(parts), [&](std::int64_t i, int) { body(parts[i]); });
 }
 
 }  // namespace voxshard

@@ -29,8 +29,7 @@ Tensor folded(const TensorView& values, int axis, std::int64_t first, const std:
       if (along_rows)
         for (std::size_t c = 0; c < row.size(); ++c) *sum += term(r[c], row[c]);
       else
-        for (std::size_t i = 0; i < row.size(); ++i)
-          sum[i] += term(r[static_cast<std::size_t>(at[axis] - first)], row[i]);
+        for (std::size_t i = 0; i < row.size(); ++i) sum[i] += term(r[at[axis] - first], row[i]);
     });
   };
   // Parts of a box are uncut along the last axis only; other axes (as of weights) are folded in one task.

@@ -85,7 +85,7 @@ std::vector<LongSum> LongSums::of(const Layer& layer, std::span<const ValueId> i
     const double addend = def.addend != nullptr ? def.addend(sizes) : sizes[driver];
     for_each_row(to, [&](const Dims& at) {
       for (std::int64_t i = offset_at(result, at), end = i + row_count(to); i < end; ++i) {
-        double& held = sums[static_cast<std::size_t>(i)].addend;
+        double& held = sums[i].addend;
         held = std::max(held, addend);
       }
     });

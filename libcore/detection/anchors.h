@@ -52,7 +52,7 @@ struct AnchorLevel {
   }
   double centre(std::int64_t cell) const { return (static_cast<double>(cell) + 0.5) * static_cast<double>(stride); }
   PixelBox box(std::int64_t y, std::int64_t x, std::int64_t anchor) const {
-    const Aspect& half = halves[static_cast<std::size_t>(anchor)];
+    const Aspect& half = halves[anchor];
     return {centre(y) - half.height, centre(x) - half.width, centre(y) + half.height, centre(x) + half.width};
   }
 };

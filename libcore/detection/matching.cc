@@ -19,7 +19,7 @@ std::pair<std::int64_t, std::int64_t> cells_over(const AnchorLevel& level, std::
 template <class Body>
 void for_each_overlap(const AnchorLevel& level, const PixelBox& box, Body body) {
   for (std::int64_t a = 0; a < level.per_cell(); ++a) {
-    const Aspect& half = level.halves[static_cast<std::size_t>(a)];
+    const Aspect& half = level.halves[a];
     const auto [top, bottom] = cells_over(level, level.height, half.height, box.y0, box.y1);
     const auto [left, right] = cells_over(level, level.width, half.width, box.x0, box.x1);
     for (std::int64_t y = top; y < bottom; ++y)
@@ -64,7 +64,7 @@ std::vector<std::int32_t> match_anchors(std::span<const AnchorLevel> levels, std
   }
   for (std::size_t o = objects.size();
        options.force && o-- > 0;)  // backwards: of several objects the first gets the anchor
-    if (best_anchor[o] >= 0) match[static_cast<std::size_t>(best_anchor[o])] = static_cast<std::int32_t>(o);
+    if (best_anchor[o] >= 0) match[best_anchor[o]] = static_cast<std::int32_t>(o);
   return match;
 }
 
@@ -78,10 +78,10 @@ ImageTargets detection_targets(std::span<const AnchorLevel> levels, std::span<co
     auto* classes = made.classes.as<std::int32_t>();
     auto* codes = made.boxes.as<float>();
     for (std::int64_t i = 0; i < level.count(); ++i) {
-      const std::int32_t object = match[static_cast<std::size_t>(level.first + i)];
+      const std::int32_t object = match[level.first + i];
       classes[i] = object;
       if (object < 0) continue;
-      const ObjectBox& owner = objects[static_cast<std::size_t>(object)];
+      const ObjectBox& owner = objects[object];
       const std::int64_t cell = i / level.per_cell();
       const BoxCode code = encode(owner.box, level.box(cell / level.width, cell % level.width, i % level.per_cell()));
       classes[i] = static_cast<std::int32_t>(owner.class_id);

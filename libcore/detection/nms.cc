@@ -57,7 +57,7 @@ void append_candidates(const TensorView& logits, const TensorView& boxes, std::i
       load_row(logits, offset_at(logits, at) + a * classes, classes, scores.data());
       to_scores(scores, options.softmax);
       for (std::int64_t c = options.background ? 1 : 0; c < classes; ++c) {
-        const double score = scores[static_cast<std::size_t>(c)];
+        const double score = scores[c];
         if (!(score > options.score_threshold)) continue;
         Dims corner = at;
         corner[corner.axes() - 1] = boxes.box.begin.back();
@@ -85,8 +85,7 @@ std::vector<Detection> detect(std::vector<BoxCandidate> candidates, const Postpr
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Detection& a, const Detection& b) { return a.score > b.score; });
-  if (static_cast<std::int64_t>(found.size()) > options.most_detections)
-    found.resize(static_cast<std::size_t>(options.most_detections));
+  if (static_cast<std::int64_t>(found.size()) > options.most_detections) found.resize(options.most_detections);
   return found;
 }
 

@@ -9,8 +9,8 @@ std::vector<bool> depends_on_parameter(const Graph& graph) {
   for (ValueId id = 0; id < graph.size(); ++id) {
     const Node& n = graph.node(id);
     bool d = n.role == Role::kParameter && !n.parameter.frozen;
-    for (ValueId i : n.inputs) d = d || depends[static_cast<std::size_t>(i)];
-    depends[static_cast<std::size_t>(id)] = d;
+    for (ValueId i : n.inputs) d = d || depends[i];
+    depends[id] = d;
   }
   return depends;
 }
@@ -24,9 +24,9 @@ void differentiate(Builder& builder, ValueId loss) {
   const ValueId forward_size = graph.size();
   const ValueId seed = builder.op("one_like", {loss}, {}, "grad/" + graph.node(loss).name);
   graph.backward_root = seed;
-  d_value[static_cast<std::size_t>(loss)] = seed;
+  d_value[loss] = seed;
   for (ValueId id = forward_size - 1; id >= 0; --id) {
-    const ValueId d_result = d_value[static_cast<std::size_t>(id)];
+    const ValueId d_result = d_value[id];
     if (d_result == kNoValue || graph.node(id).role != Role::kOp) continue;
     const Node node = graph.node(id);  // a copy: the graph grows below
     const OpDef& def = builder.ops().at(node.op);
@@ -34,7 +34,7 @@ void differentiate(Builder& builder, ValueId loss) {
       throw Error(ErrorKind::kConfig,
                   "[" + node.name + "] op " + node.op + " has no gradient; it cannot be trained through");
     std::vector<bool> wanted;
-    for (ValueId i : node.inputs) wanted.push_back(depends[static_cast<std::size_t>(i)]);
+    for (ValueId i : node.inputs) wanted.push_back(depends[i]);
     std::vector<ValueId> d_inputs(node.inputs.size(), kNoValue);
     GradientContext context{builder, node, id, d_result, wanted, d_inputs};
     def.differentiate(context);
@@ -47,15 +47,14 @@ void differentiate(Builder& builder, ValueId loss) {
       if (cut && d_inputs[i] != d_result &&
           leading(builder.type(d_inputs[i]).shape) == leading(builder.type(node.inputs[i]).shape))
         graph.follow(d_inputs[i], node.inputs[i]);
-      ValueId& sum = d_value[static_cast<std::size_t>(node.inputs[i])];
+      ValueId& sum = d_value[node.inputs[i]];
       sum = sum == kNoValue
                 ? d_inputs[i]
                 : builder.op("add", {sum, d_inputs[i]}, {}, "grad/" + graph.node(node.inputs[i]).name + "/add");
     }
   }
   for (ValueId id = 0; id < forward_size; ++id)
-    if (graph.node(id).role == Role::kParameter && d_value[static_cast<std::size_t>(id)] != kNoValue)
-      graph.gradients[id] = d_value[static_cast<std::size_t>(id)];
+    if (graph.node(id).role == Role::kParameter && d_value[id] != kNoValue) graph.gradients[id] = d_value[id];
 }
 
 Graph with_gradient(Graph graph, const OpTable& ops) {

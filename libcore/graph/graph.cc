@@ -22,7 +22,7 @@ ValueId Graph::append(Node node) {
 void Graph::follow(ValueId id, ValueId other) {
   ensure(other < id && leading(node(id).type.shape) == leading(node(other).type.shape),
          "a value follows an earlier one of its extents");
-  nodes_[static_cast<std::size_t>(id)].follows = other;
+  nodes_[id].follows = other;
 }
 
 std::vector<TensorType> Graph::input_types(ValueId id) const {

@@ -61,8 +61,8 @@ class Graph {
   ValueId append(Node node);
   /// Makes `id` take the cut of the earlier value `other`, which has the same extents but for the channels.
   void follow(ValueId id, ValueId other);
-  void set_attributes(ValueId id, Attributes attrs) { nodes_[static_cast<std::size_t>(id)].attrs = std::move(attrs); }
-  const Node& node(ValueId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  void set_attributes(ValueId id, Attributes attrs) { nodes_[id].attrs = std::move(attrs); }
+  const Node& node(ValueId id) const { return nodes_[id]; }
   const std::deque<Node>& nodes() const { return nodes_; }
   ValueId size() const { return static_cast<ValueId>(nodes_.size()); }
   std::vector<TensorType> input_types(ValueId id) const;

@@ -11,7 +11,7 @@ const OpDef& OpTable::at(const std::string& name) const {
 }
 
 Dims grain_of(const OpDef& def, const OpContext& op) {
-  const Shape& over = def.driver < 0 ? op.result.shape : op.inputs[static_cast<std::size_t>(def.driver)].shape;
+  const Shape& over = def.driver < 0 ? op.result.shape : op.inputs[def.driver].shape;
   Dims grain;
   if (def.grain != nullptr) grain = def.grain(op);
   if (grain.empty()) return Dims::filled(over.axes(), 1);
@@ -30,7 +30,7 @@ Box rounded_out(const Box& box, const Dims& grain, const Shape& shape) {
 }
 
 Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& block) {
-  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  const Shape& shape = op.inputs[input].shape;
   if (block.empty()) return Box::none(shape.axes());
   const Box iteration =
       def.grain == nullptr || def.driver >= 0 ? block : rounded_out(block, grain_of(def, op), op.result.shape);
@@ -52,8 +52,7 @@ Work work_of(const OpDef& def, const OpContext& op, const Box& iteration) {
   work.flops = static_cast<double>(iteration.count());
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
     if (i != def.scalar)
-      work.bytes += static_cast<double>(needed_box(def, op, i, iteration).count() *
-                                        dtype_bytes(op.inputs[static_cast<std::size_t>(i)].dtype));
+      work.bytes += static_cast<double>(needed_box(def, op, i, iteration).count() * dtype_bytes(op.inputs[i].dtype));
   if (def.driver < 0) work.bytes += static_cast<double>(iteration.count() * dtype_bytes(op.result.dtype));
   return work;
 }

@@ -25,7 +25,7 @@ Flags backward_nodes(const Graph& graph) {
 }
 
 /// Marks the forward results that the backward pass recomputes.
-Flags made_again(const Graph& graph, const OpTable& ops, const Flags& backward, Recompute recompute) {
+Flags recomputed(const Graph& graph, const OpTable& ops, const Flags& backward, Recompute recompute) {
   Flags again(at(graph.size()), false);
   std::vector<int> forward_readers(at(graph.size()), 0);
   for (ValueId id = 0; id < graph.size(); ++id)
@@ -154,7 +154,7 @@ Recompute recompute_from_name(std::string_view name) {
 Graph with_recomputation(const Graph& graph, const OpTable& ops, Recompute recompute) {
   if (graph.backward_root == kNoValue || recompute == Recompute::kNone) return graph;
   const Flags backward = backward_nodes(graph);
-  const Flags again = made_again(graph, ops, backward, recompute);
+  const Flags again = recomputed(graph, ops, backward, recompute);
   return Rewrite(graph, backward, again).run();
 }
 

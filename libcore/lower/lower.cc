@@ -16,7 +16,7 @@ std::int64_t bytes_elsewhere(const Footprint& bytes, const Ranks& ranks) {
   const std::int64_t cores = std::ssize(bytes.arenas);
   std::int64_t elsewhere = 0;
   for (std::int64_t core = 0; core < cores; ++core)
-    if (!ranks.hosts(core, cores)) elsewhere += bytes.arenas[static_cast<std::size_t>(core)];
+    if (!ranks.hosts(core, cores)) elsewhere += bytes.arenas[core];
   return elsewhere;
 }
 

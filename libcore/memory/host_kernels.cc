@@ -12,9 +12,9 @@ BlockGeometry block_geometry(const Program& program, const OpTable& ops, const I
   const OpContext op{node.attrs, types, node.type};
   BlockGeometry geometry;
   for (int slot = 0; slot < static_cast<int>(node.inputs.size()); ++slot) {
-    const ValuePlan& plan = program.plan(node.inputs[static_cast<std::size_t>(slot)]);
+    const ValuePlan& plan = program.plan(node.inputs[slot]);
     const Box& held = plan.held[plan.layout.replicated ? 0 : core];
-    const DType dtype = types[static_cast<std::size_t>(slot)].dtype;
+    const DType dtype = types[slot].dtype;
     Box need = needed_box(def, op, slot, block);
     if (plan.layout.replicated) need = intersect(need, held);  // parameters have no margins
     geometry.inputs.push_back(dense_view(nullptr, dtype, held).sub(need));
@@ -33,7 +33,7 @@ BlockGeometry block_geometry(const Program& program, const OpTable& ops, const I
 }
 
 std::int64_t HostKernels::packed_bytes(ValueId id) const {
-  const auto& kernel = by_value[static_cast<std::size_t>(id)].kernel;
+  const auto& kernel = by_value[id].kernel;
   return kernel == nullptr ? 0 : kernel->packed_bytes();
 }
 
@@ -50,7 +50,7 @@ HostKernels bind_kernels(const Program& program, const OpTable& ops, KernelSet s
     if (instruction.kind != InstructionKind::kCompute) continue;
     const Node& node = program.graph.node(instruction.value);
     const auto types = program.graph.input_types(instruction.value);
-    auto& [kernel, workspace_bytes] = kernels.by_value[static_cast<std::size_t>(instruction.value)];
+    auto& [kernel, workspace_bytes] = kernels.by_value[instruction.value];
     kernel = ops.at(node.op).kernel({node.attrs, types, node.type}, set);
     for (std::size_t core = 0; core < instruction.blocks.size(); ++core)
       for (const Box& block : instruction.blocks[core]) {

@@ -28,7 +28,7 @@ struct HostKernels {
   std::int64_t workspace_bytes = 0;  // per worker: the widest block of all
   ValueId widest = kNoValue;         // the value whose kernel needs it
 
-  const Kernel& of(ValueId id) const { return *by_value[static_cast<std::size_t>(id)].kernel; }
+  const Kernel& of(ValueId id) const { return *by_value[id].kernel; }
   std::int64_t packed_bytes(ValueId id) const;
   /// Returns the bytes of every value's packed weights, 0 for none.
   std::vector<std::int64_t> packed_bytes() const;

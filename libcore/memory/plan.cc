@@ -25,21 +25,21 @@ std::vector<Lifetime> lifetimes(const Program& program, const MemoryOptions& opt
   std::vector<Lifetime> lives(program.values.size());
   const int end = static_cast<int>(program.instructions.size());
   for (int i = 0; i < end; ++i) {
-    const Instruction& instruction = program.instructions[static_cast<std::size_t>(i)];
+    const Instruction& instruction = program.instructions[i];
     if (instruction.kind == InstructionKind::kPack) continue;  // reads what its op reads
-    Lifetime& own = lives[static_cast<std::size_t>(instruction.value)];
+    Lifetime& own = lives[instruction.value];
     if (own.first < 0) own.first = i;
     own.last = i;
     if (instruction.kind != InstructionKind::kCompute) continue;
     for (ValueId input : program.graph.node(instruction.value).inputs)
-      lives[static_cast<std::size_t>(input)].last = std::max(lives[static_cast<std::size_t>(input)].last, i);
+      lives[input].last = std::max(lives[input].last, i);
   }
-  auto keep = [&](ValueId id) { lives[static_cast<std::size_t>(id)].last = end; };
+  auto keep = [&](ValueId id) { lives[id].last = end; };
   for (const auto& [name, id] : program.graph.outputs) keep(id);
   for (const auto& [parameter, gradient] : program.graph.gradients) keep(gradient);
   for (const auto& [state, value] : program.graph.effects) keep(value);
   for (ValueId id = 0; id < program.graph.size(); ++id) {
-    Lifetime& life = lives[static_cast<std::size_t>(id)];
+    Lifetime& life = lives[id];
     if (program.graph.node(id).role == Role::kInput) life.first = 0;  // fed before the first instruction
     if (options.keep_all) life = {0, end};
     life.last = std::max(life.last, life.first);
@@ -117,7 +117,7 @@ const Buffer* Pool::find(ValueId value, std::int64_t partial) const {
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options) {
   MemoryPlan plan{.tiled = options.tiled, .guard_bytes = aligned(options.guard_bytes)};
-  plan.arenas.resize(static_cast<std::size_t>(program.mesh().cores()));
+  plan.arenas.resize(program.mesh().cores());
   const auto lives = lifetimes(program, options);
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const Node& node = program.graph.node(id);
@@ -129,7 +129,7 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
       if (node.role == Role::kParameter && !node.parameter.frozen) plan.trained_bytes += bytes;
       continue;
     }
-    const Lifetime& life = lives[static_cast<std::size_t>(id)];
+    const Lifetime& life = lives[id];
     for (std::size_t core = 0; core < value.held.size(); ++core) {
       if (value.held[core].empty()) continue;
       Pool& pool = value.layout.replicated ? plan.process : plan.arenas[core];
@@ -143,7 +143,7 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
     }
   }
   for (int i = 0; i < static_cast<int>(program.instructions.size()); ++i)
-    add_partials(program, ops, i, program.instructions[static_cast<std::size_t>(i)], plan);
+    add_partials(program, ops, i, program.instructions[i], plan);
   for (Pool& arena : plan.arenas) place(arena, plan.guard_bytes);
   place(plan.process, plan.guard_bytes);
   return plan;
@@ -152,8 +152,8 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
 void plan_packed(MemoryPlan& plan, const Program& program, const std::vector<std::int64_t>& packed_bytes) {
   Pool& pool = plan.process;
   for (int i = 0; i < static_cast<int>(program.instructions.size()); ++i) {
-    const Instruction& instruction = program.instructions[static_cast<std::size_t>(i)];
-    const std::int64_t bytes = packed_bytes[static_cast<std::size_t>(instruction.value)];
+    const Instruction& instruction = program.instructions[i];
+    const std::int64_t bytes = packed_bytes[instruction.value];
     if (bytes == 0) continue;
     if (instruction.kind == InstructionKind::kPack)
       pool.buffers.push_back({.value = instruction.value,

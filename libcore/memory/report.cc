@@ -11,13 +11,13 @@ bool alive(const Buffer& buffer, int instruction) { return buffer.first <= instr
 int widest_moment(const Pool& pool, int instructions) {
   std::vector<std::int64_t> change(static_cast<std::size_t>(instructions) + 2, 0);
   for (const Buffer& buffer : pool.buffers) {
-    change[static_cast<std::size_t>(buffer.first)] += buffer.bytes;
+    change[buffer.first] += buffer.bytes;
     change[static_cast<std::size_t>(buffer.last) + 1] -= buffer.bytes;
   }
   std::int64_t now = 0, most = -1;
   int moment = 0;
   for (int i = 0; i <= instructions; ++i) {
-    now += change[static_cast<std::size_t>(i)];
+    now += change[i];
     if (now > most) {
       most = now;
       moment = i;
@@ -33,13 +33,12 @@ MemoryReport memory_report(const Program& program, const MemoryPlan& plan, std::
   const auto instructions = static_cast<int>(program.instructions.size());
   const int moment = widest_moment(arena, instructions);
   MemoryReport report{.core = core, .arena_bytes = arena.bytes, .parameter_bytes = plan.parameter_bytes};
-  if (moment < instructions)
-    report.widest_layer = program.graph.node(program.instructions[static_cast<std::size_t>(moment)].value).name;
+  if (moment < instructions) report.widest_layer = program.graph.node(program.instructions[moment].value).name;
   // Forward results come before the backward pass; those that one of its instructions reads were kept for it.
   const ValueId root = program.graph.backward_root == kNoValue ? program.graph.size() : program.graph.backward_root;
   int backward = instructions + 1;  // never, in a graph without a backward pass
   for (int i = instructions - 1; i >= static_cast<int>(program.prologue); --i)
-    if (program.instructions[static_cast<std::size_t>(i)].value >= root) backward = i;
+    if (program.instructions[i].value >= root) backward = i;
   std::int64_t live = 0;
   for (const Buffer& buffer : arena.buffers) {
     if (!alive(buffer, moment)) continue;

@@ -59,7 +59,7 @@ void accumulate(AveragePrecision& result, const std::vector<MatchedBoxes>& image
       for (; at.recall < o.recall_points.size(); ++at.recall) {
         const auto reached = std::lower_bound(c.recall.begin(), c.recall.end(), o.recall_points[at.recall]);
         result.precision[result.precision_offset(at)] =
-            reached == c.recall.end() ? 0 : c.precision[static_cast<std::size_t>(reached - c.recall.begin())];
+            reached == c.recall.end() ? 0 : c.precision[reached - c.recall.begin()];
       }
     }
   }

@@ -52,7 +52,7 @@ BoxesByClass boxes_by_class(std::span<const TrueBox> truths, std::span<const Sco
   BoxesByClass classes(static_cast<std::size_t>(counts.categories));
   const auto boxes_of = [&](const auto& box) -> BoxesOfImage& {
     check(box);
-    return classes[static_cast<std::size_t>(box.category)][box.image];
+    return classes[box.category][box.image];
   };
   for (const TrueBox& truth : truths) boxes_of(truth).truths.push_back(&truth);
   for (const ScoredBox& detection : detections) boxes_of(detection).detections.push_back(&detection);

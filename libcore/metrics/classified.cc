@@ -32,11 +32,11 @@ double top_k_accuracy(const Classified& items, std::int64_t k) {
   std::int64_t hits = 0;
   for (std::int64_t i = 0; i < items.count(); ++i) {
     const auto row = items.row(i);
-    const std::int64_t truth = items.truth[static_cast<std::size_t>(i)];
-    const double mine = row[static_cast<std::size_t>(truth)];
+    const std::int64_t truth = items.truth[i];
+    const double mine = row[truth];
     std::int64_t likelier = 0;
     for (std::int64_t c = 0; c < items.classes; ++c) {
-      const double other = row[static_cast<std::size_t>(c)];
+      const double other = row[c];
       likelier += other > mine || (other == mine && c < truth);
     }
     hits += likelier < k;
@@ -48,8 +48,7 @@ std::vector<std::int64_t> confusion_matrix(const Classified& items) {
   check(items);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(items.classes * items.classes), 0);
   for (std::int64_t i = 0; i < items.count(); ++i)
-    ++counts[static_cast<std::size_t>(items.truth[static_cast<std::size_t>(i)] * items.classes +
-                                      likeliest(items.row(i)))];
+    ++counts[static_cast<std::size_t>(items.truth[i] * items.classes + likeliest(items.row(i)))];
   return counts;
 }
 
@@ -58,13 +57,13 @@ std::vector<RecallAndPrecision> class_scores(std::span<const std::int64_t> confu
   std::vector<RecallAndPrecision> scores(static_cast<std::size_t>(classes));
   for (std::int64_t truth = 0; truth < classes; ++truth)
     for (std::int64_t said = 0; said < classes; ++said) {
-      const std::int64_t count = confusion[static_cast<std::size_t>(truth * classes + said)];
-      scores[static_cast<std::size_t>(truth)].items += count;
-      scores[static_cast<std::size_t>(said)].found += count;
+      const std::int64_t count = confusion[truth * classes + said];
+      scores[truth].items += count;
+      scores[said].found += count;
     }
   for (std::int64_t c = 0; c < classes; ++c) {
-    RecallAndPrecision& s = scores[static_cast<std::size_t>(c)];
-    const auto hits = static_cast<double>(confusion[static_cast<std::size_t>(c * classes + c)]);
+    RecallAndPrecision& s = scores[c];
+    const auto hits = static_cast<double>(confusion[c * classes + c]);
     s.recall = share(hits, s.items);
     s.precision = share(hits, s.found);
     s.f1 = share(2 * hits, s.items + s.found);
@@ -75,9 +74,7 @@ std::vector<RecallAndPrecision> class_scores(std::span<const std::int64_t> confu
 double roc_auc(const Classified& items, std::int64_t one) {
   check(items);
   ensure(one >= 0 && one < items.classes, "the class is one of the classes");
-  const auto score = [&](std::size_t i) {
-    return items.row(static_cast<std::int64_t>(i))[static_cast<std::size_t>(one)];
-  };
+  const auto score = [&](std::size_t i) { return items.row(static_cast<std::int64_t>(i))[one]; };
   std::vector<std::size_t> order(items.truth.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, score);
@@ -105,12 +102,12 @@ Calibration calibration(const Classified& items, int bins) {
   for (std::int64_t i = 0; i < items.count(); ++i) {
     const auto row = items.row(i);
     const std::int64_t said = likeliest(row);
-    const double confidence = row[static_cast<std::size_t>(said)];
+    const double confidence = row[said];
     const auto at = static_cast<std::int64_t>(std::ceil(std::clamp(confidence, 0.0, 1.0) * bins)) - 1;
-    CalibrationBin& bin = result.bins[static_cast<std::size_t>(std::clamp<std::int64_t>(at, 0, bins - 1))];
+    CalibrationBin& bin = result.bins[std::clamp<std::int64_t>(at, 0, bins - 1)];
     ++bin.items;
     bin.confidence += confidence;
-    bin.accuracy += said == items.truth[static_cast<std::size_t>(i)];
+    bin.accuracy += said == items.truth[i];
   }
   double gap = 0;
   for (CalibrationBin& bin : result.bins) {

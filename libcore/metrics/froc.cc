@@ -164,8 +164,7 @@ Froc froc(std::span<const TrueBox> truths, std::span<const ScoredBox> detections
     boxes[category][t.image].truths.push_back(&t);
     objects[category] += !is_ignored(t);
   }
-  for (const ScoredBox& d : detections)
-    check(d), boxes[static_cast<std::size_t>(d.category)][d.image].detections.push_back(&d);
+  for (const ScoredBox& d : detections) check(d), boxes[d.category][d.image].detections.push_back(&d);
 
   Froc result{.options = o, .classes = {}, .all = {}};
   std::vector<Counted> all;

@@ -17,11 +17,11 @@ class LabelSet {
   explicit LabelSet(const std::vector<int>& labels)
       : lowest_(*std::min_element(labels.begin(), labels.end())),
         members_(static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end()) - lowest_ + 1), 0) {
-    for (const int label : labels) members_[static_cast<std::size_t>(label - lowest_)] = 1;
+    for (const int label : labels) members_[label - lowest_] = 1;
   }
   bool contains(std::int64_t label) const {
     const std::int64_t at = label - lowest_;
-    return at >= 0 && at < static_cast<std::int64_t>(members_.size()) && members_[static_cast<std::size_t>(at)] != 0;
+    return at >= 0 && at < static_cast<std::int64_t>(members_.size()) && members_[at] != 0;
   }
 
  private:

@@ -27,9 +27,7 @@ std::vector<double> time_confusion(std::span<const LabelledTime> found, std::spa
                                    std::int64_t classes) {
   require_in_order(found, classes), require_in_order(truth, classes);
   std::vector<double> seconds(static_cast<std::size_t>(classes * (classes + 1)), 0);
-  const auto add = [&](std::int64_t row, std::int64_t column, double s) {
-    seconds[static_cast<std::size_t>(row * (classes + 1) + column)] += s;
-  };
+  const auto add = [&](std::int64_t row, std::int64_t column, double s) { seconds[row * (classes + 1) + column] += s; };
   std::size_t first = 0;  // first interval of `found` that may overlap this or a later label
   for (const LabelledTime& t : truth) {
     while (first < found.size() && found[first].end_s <= t.begin_s) ++first;
@@ -48,16 +46,16 @@ TimeScores time_scores(std::span<const double> confusion, std::int64_t classes) 
   TimeScores scores{.classes = std::vector<ClassTime>(static_cast<std::size_t>(classes))};
   for (std::int64_t row = 0; row < classes; ++row)
     for (std::int64_t column = 0; column <= classes; ++column) {
-      const double s = confusion[static_cast<std::size_t>(row * (classes + 1) + column)];
-      scores.labelled_s += s, scores.classes[static_cast<std::size_t>(row)].true_s += s;
+      const double s = confusion[row * (classes + 1) + column];
+      scores.labelled_s += s, scores.classes[row].true_s += s;
       if (column == classes) continue;
-      scores.found_s += s, scores.classes[static_cast<std::size_t>(column)].found_s += s;
+      scores.found_s += s, scores.classes[column].found_s += s;
       if (row == column) scores.right_s += s;
     }
   scores.accuracy = share(scores.right_s, scores.labelled_s);
   for (std::int64_t c = 0; c < classes; ++c) {
-    ClassTime& of = scores.classes[static_cast<std::size_t>(c)];
-    const double right_s = confusion[static_cast<std::size_t>(c * (classes + 1) + c)];
+    ClassTime& of = scores.classes[c];
+    const double right_s = confusion[c * (classes + 1) + c];
     of.recall = share(right_s, of.true_s), of.precision = share(right_s, of.found_s);
   }
   return scores;

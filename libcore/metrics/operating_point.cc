@@ -95,8 +95,8 @@ std::vector<std::int64_t> detection_confusion(std::span<const TrueBox> truths, s
         }
         const std::ptrdiff_t t = best_free(scene, detection, own_class);
         if (t < 0) continue;
-        scene.matched[d] = scene.taken[static_cast<std::size_t>(t)] = true;
-        const auto row = static_cast<std::size_t>(scene.truths[static_cast<std::size_t>(t)]->category);
+        scene.matched[d] = scene.taken[t] = true;
+        const auto row = static_cast<std::size_t>(scene.truths[t]->category);
         ++confusion[row * side + static_cast<std::size_t>(detection.category)];
       }
     for (std::size_t t = 0; t < scene.truths.size(); ++t)

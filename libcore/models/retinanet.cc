@@ -178,7 +178,7 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
   for (int l = kLastLevel; l >= kFirstLevel;
        --l) {  // so that the backward pass begins with the widest level and frees it first
     const std::string level = std::to_string(l);
-    const ValueId features = pyramid[static_cast<std::size_t>(l - kFirstLevel)];
+    const ValueId features = pyramid[l - kFirstLevel];
     const ValueId logits = apply_head(layers, class_head, features, config.pyramid_filters, "p" + level);
     const ValueId boxes = apply_head(layers, box_head, features, config.pyramid_filters, "p" + level);
     graph.outputs["class_logits/" + level] = logits;

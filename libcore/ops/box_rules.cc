@@ -29,7 +29,7 @@ Box windows_reading(const Window& window, const Box& in, std::int64_t channels) 
 Box clip(const Box& box, const Shape& shape) { return intersect(box, Box::whole(shape)); }
 
 Box loss_needs(const OpContext& op, int input, const Box& iteration) {
-  return input == 0 ? iteration : Box::none(op.inputs[static_cast<std::size_t>(input)].shape.axes());
+  return input == 0 ? iteration : Box::none(op.inputs[input].shape.axes());
 }
 
 Shape lifted(const Shape& shape) {

@@ -34,7 +34,7 @@ Box adds_to_groups(const OpContext& op, const Box& iteration) {
 /// all their channels, of input 2 (sums) the groups, of input 3 (d_loss) everything.
 template <class Attrs>
 Box voxel_needs(const OpContext& op, int input, const Box& iteration) {
-  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  const Shape& shape = op.inputs[input].shape;
   if (input == 2) return groups_of(attrs_of<Attrs>(op.attrs), iteration, shape);
   if (input == 3) return Box::whole(shape);
   Box box = iteration;

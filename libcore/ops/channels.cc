@@ -40,13 +40,13 @@ TensorType infer_slice(const Attributes& attrs, std::span<const TensorType> in) 
 
 std::int64_t offset_of(std::span<const TensorType> inputs, int axis, int input) {
   std::int64_t offset = 0;
-  for (int i = 0; i < input; ++i) offset += inputs[static_cast<std::size_t>(i)].shape[axis];
+  for (int i = 0; i < input; ++i) offset += inputs[i].shape[axis];
   return offset;
 }
 
 Box concat_needs(const OpContext& op, int input, const Box& it) {
   const int axis = attrs_of<ConcatAttrs>(op.attrs).axis;
-  return clip(moved(it, axis, -offset_of(op.inputs, axis, input)), op.inputs[static_cast<std::size_t>(input)].shape);
+  return clip(moved(it, axis, -offset_of(op.inputs, axis, input)), op.inputs[input].shape);
 }
 
 Box slice_needs(const OpContext& op, int, const Box& it) {

@@ -78,13 +78,13 @@ TensorType infer_weight_grad(const Attributes& attrs, std::span<const TensorType
 }
 
 Box conv_needs(const OpContext& op, int input, const Box& it) {
-  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  const Shape& shape = op.inputs[input].shape;
   return input >= attrs_of<ConvAttrs>(op.attrs).parts ? Box::whole(shape)
                                                       : window_reads(window_of(op), it, shape.back());
 }
 
 Box input_grad_needs(const OpContext& op, int input, const Box& it) {
-  if (input > 0) return Box::whole(op.inputs[static_cast<std::size_t>(input)].shape);
+  if (input > 0) return Box::whole(op.inputs[input].shape);
   return windows_reading(window_of(op), it, op.inputs[0].shape.back());
 }
 
@@ -122,8 +122,7 @@ Work conv_work(const OpContext& op, const Box& it) {
       products(static_cast<double>(window_of(op).volume()), voxels(it), weights[weights.axes() - 2], it.extent.back());
   work.bytes = static_cast<double>(it.count() * dtype_bytes(op.result.dtype));
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
-    work.bytes +=
-        static_cast<double>(conv_needs(op, i, it).count() * dtype_bytes(op.inputs[static_cast<std::size_t>(i)].dtype));
+    work.bytes += static_cast<double>(conv_needs(op, i, it).count() * dtype_bytes(op.inputs[i].dtype));
   return work;
 }
 

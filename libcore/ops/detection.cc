@@ -128,7 +128,7 @@ Work focal_work(const OpContext& op, const Box& it) {
   constexpr double kPerLogit = 50;
   Work work{.flops = kPerLogit * static_cast<double>(it.count())};
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) {
-    const TensorType& input = op.inputs[static_cast<std::size_t>(i)];
+    const TensorType& input = op.inputs[i];
     if (input.shape.axes() != it.axes()) continue;
     work.bytes += static_cast<double>(it.count() / it.extent.back() * input.shape.back() * dtype_bytes(input.dtype));
   }

@@ -73,7 +73,7 @@ TensorType infer_running(const Attributes& attrs, std::span<const TensorType> in
 }
 
 Box norm_needs(const OpContext& op, int input, const Box& it) {
-  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  const Shape& shape = op.inputs[input].shape;
   if (input == 0 || input == 4) return it;                                                   // x, d_y
   if (input == 1 || input == 5) return groups_of(attrs_of<NormAttrs>(op.attrs), it, shape);  // stats, sums
   return Box::whole(shape);

@@ -31,7 +31,7 @@ TensorType infer_broadcast(const Attributes&, std::span<const TensorType> in) {
 }
 
 Box broadcast_needs(const OpContext& op, int input, const Box&) {
-  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  const Shape& shape = op.inputs[input].shape;
   return input == 0 ? Box::whole(shape) : Box::none(shape.axes());  // `like` lends its shape and layout only
 }
 
@@ -43,9 +43,7 @@ TensorType infer_dropout(const Attributes& attrs, std::span<const TensorType> in
   return in[0];
 }
 
-Box needs_nothing(const OpContext& op, int input, const Box&) {
-  return Box::none(op.inputs[static_cast<std::size_t>(input)].shape.axes());
-}
+Box needs_nothing(const OpContext& op, int input, const Box&) { return Box::none(op.inputs[input].shape.axes()); }
 
 void differentiate_constant(GradientContext&) {}  // the result is constant
 

@@ -69,7 +69,7 @@ Box pool_needs(const OpContext& op, int, const Box& it) {
 }
 
 Box pool_grad_needs(const OpContext& op, int input, const Box& it) {
-  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  const Shape& shape = op.inputs[input].shape;
   return clip(windows_reading(window_of(op), it, shape.back()), shape);
 }
 

@@ -54,8 +54,8 @@ class Propagation {
     return input.axes() == 1 || (input.axes() == 2 && mesh_.partition.axes() > 2);
   }
 
-  const Layout& of(ValueId id) const { return all_.layouts[static_cast<std::size_t>(id)]; }
-  bool is_placed(ValueId id) const { return all_.reasons[static_cast<std::size_t>(id)].kind == Kind::kPlaced; }
+  const Layout& of(ValueId id) const { return all_.layouts[id]; }
+  bool is_placed(ValueId id) const { return all_.reasons[id].kind == Kind::kPlaced; }
 
   LayoutReason reason(ValueId id) const {
     const Node& node = graph_.node(id);
@@ -67,7 +67,7 @@ class Propagation {
       return follows ? LayoutReason{Kind::kFollows, node.follows} : LayoutReason{Kind::kInput};
     }
     if (const int driver = ops_.at(node.op).driver; driver >= 0) {
-      const ValueId over = node.inputs[static_cast<std::size_t>(driver)];
+      const ValueId over = node.inputs[driver];
       return of(over).replicated ? LayoutReason{} : LayoutReason{Kind::kContraction, over};
     }
     ValueId first_cut = kNoValue;
@@ -164,7 +164,7 @@ class Propagation {
     for (int a = 0; a < static_cast<int>(from.axes.size()); ++a) {
       if (from_shape[a] == op.result.shape[a]) continue;
       if (a == 0 || def.boundary == nullptr) {  // a concat along N, a slice: boundaries of the input do not carry over
-        layout.axes[static_cast<std::size_t>(a)] = cut_anew(op.result.shape, a, from.grid);
+        layout.axes[a] = cut_anew(op.result.shape, a, from.grid);
         continue;
       }
       auto move = [&](std::int64_t boundary) {
@@ -172,18 +172,18 @@ class Propagation {
         if (boundary == from_shape[a]) return op.result.shape[a];
         return std::min(op.result.shape[a], def.boundary(op, a, boundary));
       };
-      for (auto& [begin, end] : layout.axes[static_cast<std::size_t>(a)]) {
+      for (auto& [begin, end] : layout.axes[a]) {
         begin = move(begin);
         end = move(end);
       }
-      if (a > 0) merge_thin(layout.axes[static_cast<std::size_t>(a)], cut_.thinnest_slab);
+      if (a > 0) merge_thin(layout.axes[a], cut_.thinnest_slab);
     }
     return layout;
   }
 
   static Layout of_contraction(const OpDef& def, const OpContext& op, const Layout& driver) {
     if (driver.replicated) return {};
-    const Shape& shape = op.inputs[static_cast<std::size_t>(def.driver)].shape;
+    const Shape& shape = op.inputs[def.driver].shape;
     Layout layout{.replicated = false, .grid = driver.grid};
     bool whole = true;
     std::vector<Interval> first_axis;
@@ -217,7 +217,7 @@ Box Layout::box(const Mesh& mesh, std::int64_t core, const Shape& shape) const {
   Box box = Box::whole(shape);
   const Dims part = over(mesh).part_of(core);
   for (int a = 0; a < static_cast<int>(axes.size()); ++a) {
-    const auto& [begin, end] = axes[static_cast<std::size_t>(a)][static_cast<std::size_t>(part[a])];
+    const auto& [begin, end] = axes[a][part[a]];
     box.set(a, begin, end);
   }
   return box.empty() ? Box::none(shape.axes()) : box;

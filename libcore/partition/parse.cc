@@ -65,7 +65,7 @@ class ProgramReader {
   const Shape& shape(ValueId id) const { return program_.graph.node(id).type.shape; }
 
   void set_layout(ValueId id, Layout layout) {
-    ValuePlan& plan = program_.values[static_cast<std::size_t>(id)];
+    ValuePlan& plan = program_.values[id];
     plan.own = layout.boxes(program_.mesh(), shape(id));
     plan.held = plan.own;
     plan.layout = std::move(layout);
@@ -78,7 +78,7 @@ class ProgramReader {
     value_ = static_cast<ValueId>(id);
     return value_;
   }
-  ValuePlan& plan_of(LineScanner& line) { return program_.values[static_cast<std::size_t>(value(line))]; }
+  ValuePlan& plan_of(LineScanner& line) { return program_.values[value(line)]; }
 
   void placed(LineScanner& line) {
     PlacedInput input{.name = std::string(line.word())};
@@ -106,7 +106,7 @@ class ProgramReader {
     const auto axes = static_cast<int>(layout.axes.size());
     if (axes > shape(id).axes() || axes > mesh.partition.axes()) line.fail("expected at most one list per axis");
     for (int a = 0; a < axes; ++a)
-      if (static_cast<std::int64_t>(layout.axes[static_cast<std::size_t>(a)].size()) != mesh.parts(a))
+      if (static_cast<std::int64_t>(layout.axes[a].size()) != mesh.parts(a))
         line.fail("expected " + std::to_string(mesh.parts(a)) + " intervals along axis " + std::to_string(a));
     set_layout(id, std::move(layout));
   }
@@ -142,7 +142,7 @@ class ProgramReader {
     const Node& node = program_.graph.node(compute.value);
     if (node.role != Role::kOp) line.fail(node.name + " is not computed");
     const int driver = ops_.at(node.op).driver;
-    const int axes = shape(driver < 0 ? compute.value : node.inputs[static_cast<std::size_t>(driver)]).axes();
+    const int axes = shape(driver < 0 ? compute.value : node.inputs[driver]).axes();
     compute.partial = line.take("partial");
     while (line.take("|")) {
       compute.blocks.emplace_back();

@@ -42,10 +42,9 @@ void add_compute(Program& program, const OpTable& ops, ValueId id) {
   const OpContext op{node.attrs, types, node.type};
   if (def.packed != nullptr) program.instructions.push_back({.kind = InstructionKind::kPack, .value = id});
   Instruction compute{.kind = InstructionKind::kCompute, .value = id};
-  const bool contracts_cut = def.driver >= 0 && !program.replicated(node.inputs[static_cast<std::size_t>(def.driver)]);
+  const bool contracts_cut = def.driver >= 0 && !program.replicated(node.inputs[def.driver]);
   if (program.replicated(id) && !contracts_cut) {
-    const Box iteration =
-        def.driver >= 0 ? Box::whole(types[static_cast<std::size_t>(def.driver)].shape) : Box::whole(node.type.shape);
+    const Box iteration = def.driver >= 0 ? Box::whole(types[def.driver].shape) : Box::whole(node.type.shape);
     compute.blocks.push_back({iteration});
     program.instructions.push_back(std::move(compute));
     return;
@@ -67,12 +66,11 @@ void add_compute(Program& program, const OpTable& ops, ValueId id) {
 
 /// The parts along axis `a` of `layout` that meet [begin, end), each interval once (by its lowest part).
 std::vector<std::int64_t> parts_with(const Layout& layout, int a, std::int64_t begin, std::int64_t end) {
-  const auto& axis = layout.axes[static_cast<std::size_t>(a)];
+  const auto& axis = layout.axes[a];
   std::vector<std::int64_t> parts;
   for (std::size_t p = 0; p < axis.size(); ++p) {
     const bool meets = axis[p].first < end && axis[p].second > begin && axis[p].first < axis[p].second;
-    if (meets && (parts.empty() || axis[static_cast<std::size_t>(parts.back())] != axis[p]))
-      parts.push_back(static_cast<std::int64_t>(p));
+    if (meets && (parts.empty() || axis[parts.back()] != axis[p])) parts.push_back(static_cast<std::int64_t>(p));
   }
   return parts;
 }
@@ -97,7 +95,7 @@ std::vector<Copy> exchange_copies(const ValuePlan& plan, const Mesh& mesh, const
       owners = std::move(finer);
     }
     for (std::int64_t from : owners) {
-      const Box& own = plan.own[static_cast<std::size_t>(from)];
+      const Box& own = plan.own[from];
       if (own == plan.own[to]) continue;
       copies.push_back({from, static_cast<std::int64_t>(to), intersect(wanted, own)});
     }
@@ -125,7 +123,7 @@ void add_needs(Program& program, const OpTable& ops, ValueId id) {
   const OpContext op{node.attrs, types, node.type};
   const auto boxes = iteration_boxes(program, ops, id);
   for (int slot = 0; slot < static_cast<int>(node.inputs.size()); ++slot) {
-    ValuePlan& plan = program.values[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(slot)])];
+    ValuePlan& plan = program.values[static_cast<std::size_t>(node.inputs[slot])];
     if (plan.layout.replicated) continue;
     for (std::size_t core = 0; core < boxes.size(); ++core)
       plan.held[core] = hull(plan.held[core], needed_box(def, op, slot, boxes[core]));
@@ -180,7 +178,7 @@ std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, Val
   const Node& node = program.graph.node(id);
   const OpDef& def = ops.at(node.op);
   const auto cores = static_cast<std::size_t>(program.mesh().cores());
-  const ValueId over = def.driver >= 0 ? node.inputs[static_cast<std::size_t>(def.driver)] : id;
+  const ValueId over = def.driver >= 0 ? node.inputs[def.driver] : id;
   const Shape& shape = program.graph.node(over).type.shape;
   std::vector<Box> boxes(cores, Box::none(shape.axes()));
   if (program.replicated(over)) {

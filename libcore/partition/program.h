@@ -56,7 +56,7 @@ struct Program {
   std::size_t prologue = 0;
 
   const Mesh& mesh() const { return cut.mesh; }
-  const ValuePlan& plan(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
+  const ValuePlan& plan(ValueId id) const { return values[id]; }
   bool replicated(ValueId id) const { return plan(id).layout.replicated; }
   friend bool operator==(const Program&, const Program&) = default;
 };

@@ -73,7 +73,7 @@ void verify_reads(const Program& program, const OpTable& ops, const Instruction&
   for (std::size_t core = 0; core < compute.blocks.size(); ++core) {
     for (const Box& block : compute.blocks[core]) {
       for (int slot = 0; slot < static_cast<int>(node.inputs.size()); ++slot) {
-        const ValuePlan& plan = program.plan(node.inputs[static_cast<std::size_t>(slot)]);
+        const ValuePlan& plan = program.plan(node.inputs[slot]);
         if (!plan.layout.replicated && !plan.held[core].contains(needed_box(def, op, slot, block)))
           broken.push_back(where(program, compute.value) + "core " + std::to_string(core) + " reads input " +
                            std::to_string(slot) + " beyond what it holds");
@@ -93,31 +93,28 @@ std::vector<std::string> verify(const Program& program, const OpTable& ops) {
   std::vector<bool> ready(program.values.size(), false);
   std::vector<bool> packed(program.values.size(), false);
   std::vector<std::size_t> complete(program.values.size(), 0);  // one past the last instruction that writes it
-  for (ValueId id = 0; id < program.graph.size(); ++id)
-    ready[static_cast<std::size_t>(id)] = program.graph.node(id).role != Role::kOp;
-  for (std::size_t at = 0; at < program.instructions.size(); ++at)
-    complete[static_cast<std::size_t>(program.instructions[at].value)] = at + 1;
+  for (ValueId id = 0; id < program.graph.size(); ++id) ready[id] = program.graph.node(id).role != Role::kOp;
+  for (std::size_t at = 0; at < program.instructions.size(); ++at) complete[program.instructions[at].value] = at + 1;
   for (std::size_t at = 0; at < program.instructions.size(); ++at) {
     const Instruction& instruction = program.instructions[at];
     if (instruction.kind == InstructionKind::kCompute) {
       for (ValueId i : program.graph.node(instruction.value).inputs)
-        if (!ready[static_cast<std::size_t>(i)] || complete[static_cast<std::size_t>(i)] > at)
+        if (!ready[i] || complete[i] > at)
           broken.push_back(where(program, instruction.value) + "reads %" + std::to_string(i) + " before it is ready");
       verify_reads(program, ops, instruction, broken);
-      if (ops.at(program.graph.node(instruction.value).op).packed != nullptr &&
-          !packed[static_cast<std::size_t>(instruction.value)])
+      if (ops.at(program.graph.node(instruction.value).op).packed != nullptr && !packed[instruction.value])
         broken.push_back(where(program, instruction.value) + "is computed before its weights are packed");
-      ready[static_cast<std::size_t>(instruction.value)] = !instruction.partial;
+      ready[instruction.value] = !instruction.partial;
     } else if (instruction.kind == InstructionKind::kPack) {
       const Node& node = program.graph.node(instruction.value);
       const auto types = program.graph.input_types(instruction.value);
       const auto slot = static_cast<std::size_t>(ops.at(node.op).packed({node.attrs, types, node.type}));
-      if (!ready[static_cast<std::size_t>(node.inputs[slot])])
+      if (!ready[node.inputs[slot]])
         broken.push_back(where(program, instruction.value) + "its weights are packed before they are ready");
-      packed[static_cast<std::size_t>(instruction.value)] = true;
+      packed[instruction.value] = true;
     } else if (instruction.kind == InstructionKind::kJoin) {
-      ready[static_cast<std::size_t>(instruction.value)] = true;
-    } else if (!ready[static_cast<std::size_t>(instruction.value)]) {
+      ready[instruction.value] = true;
+    } else if (!ready[instruction.value]) {
       broken.push_back(where(program, instruction.value) + "its margin is filled before it is computed");
     }
   }

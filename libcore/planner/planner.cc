@@ -152,9 +152,7 @@ std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTabl
   const auto tasks = static_cast<std::int64_t>(by_task.size());
   pool.run(tasks, [&](std::int64_t task, int) {
     const std::int64_t index = tasks - 1 - task;
-    by_task[static_cast<std::size_t>(index)] =
-        pricing.run(meshes[static_cast<std::size_t>(index / widths)],
-                    problem.thinnest_slabs[static_cast<std::size_t>(index % widths)]);
+    by_task[index] = pricing.run(meshes[index / widths], problem.thinnest_slabs[index % widths]);
   });
   std::vector<Candidate> all;
   for (auto& candidates : by_task)

@@ -83,12 +83,8 @@ class MpiTransport : public Transport {
 
   int rank() const override { return rank_; }
   int ranks() const override { return ranks_; }
-  int ranks_here() const override {
-    return static_cast<int>(std::count(hosts_.begin(), hosts_.end(), hosts_[static_cast<std::size_t>(rank_)]));
-  }
-  std::string name(int rank) const override {
-    return Transport::name(rank) + " on " + hosts_[static_cast<std::size_t>(rank)];
-  }
+  int ranks_here() const override { return static_cast<int>(std::count(hosts_.begin(), hosts_.end(), hosts_[rank_])); }
+  std::string name(int rank) const override { return Transport::name(rank) + " on " + hosts_[rank]; }
 
   bool done(MessageId id) override {
     const auto at = under_way_.find(id);

@@ -37,7 +37,7 @@ Cores::Cores(const Executable& executable, const OpTable& ops, Parameters& param
   while (warm.size() > hosted) warm.pop_back();  // given back before others grow
   std::int64_t begin = 0;                        // in the file
   for (std::int64_t core = first(); core < end(); ++core) {
-    const std::int64_t bytes = executable.memory.arenas[static_cast<std::size_t>(core)].bytes;
+    const std::int64_t bytes = executable.memory.arenas[core].bytes;
     if (take_turns_)
       arenas_.emplace_back(bytes, FileRange{.descriptor = scratch, .begin = begin});
     else if (arenas_.size() < warm.size())
@@ -116,7 +116,7 @@ Stage Cores::stage(std::size_t index, std::size_t core) const {
 }
 
 std::byte* Cores::workspace(int worker) const {
-  const Arena& arena = workspaces_[static_cast<std::size_t>(worker)];
+  const Arena& arena = workspaces_[worker];
   return arena.bytes() > 0 ? arena.at(0, arena.bytes()) : nullptr;
 }
 

@@ -62,7 +62,7 @@ class Cores {
   Call call(std::size_t instruction, std::size_t core, std::size_t block) const;
   Stage stage(std::size_t instruction, std::size_t core) const;
   /// The address of an op's packed weights, valid from packing to use; null when its kernel needs none.
-  std::byte* packed(ValueId id) const { return packed_at_[static_cast<std::size_t>(id)]; }
+  std::byte* packed(ValueId id) const { return packed_at_[id]; }
   std::byte* workspace(int worker) const;
   /// The two halves of the message buffers: data to send, data received.
   std::span<std::byte> outgoing() const { return messages(0); }

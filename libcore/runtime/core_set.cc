@@ -93,13 +93,13 @@ void CoreSet::pack_weights(std::size_t index) {
   std::byte* packed = cores_.packed(id);
   if (packed == nullptr || kernel.packed_input() < 0) return;
   const auto& inputs = program().graph.node(id).inputs;
-  const TensorView weights = replicated(inputs[static_cast<std::size_t>(kernel.packed_input())]);
+  const TensorView weights = replicated(inputs[kernel.packed_input()]);
   const std::int64_t tasks = kernel.pack_tasks(), bytes = executable().kernels.packed_bytes(id);
   pool_.run(tasks, [&](std::int64_t task, int worker) {
     const TraceSpan span(tracing(), worker, TraceKind::kPack, index, -1, bytes / tasks);
     const Stopwatch watch;
     kernel.pack(weights, packed, task);
-    seconds_[static_cast<std::size_t>(worker)][index] += watch.seconds();
+    seconds_[worker][index] += watch.seconds();
   });
 }
 
@@ -211,7 +211,7 @@ void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& c
             .output = call.output,
             .packed = cores_.packed(program().instructions[instruction].value),
             .workspace = cores_.workspace(worker)});
-  seconds_[static_cast<std::size_t>(worker)][instruction] += watch.seconds();
+  seconds_[worker][instruction] += watch.seconds();
 }
 
 void CoreSet::fill_margin(const Stage& stage, std::int64_t core, int worker) {

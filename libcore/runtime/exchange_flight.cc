@@ -54,7 +54,7 @@ void ExchangeFlight::start_receives() {
     if (pieces.empty()) continue;
     const auto bytes = t_.cores.incoming().subspan(at, static_cast<std::size_t>(bytes_of(pieces, type)));
     at += bytes.size();
-    for (const Copy* piece : pieces) ++coming_[static_cast<std::size_t>(piece->to - first_)];
+    for (const Copy* piece : pieces) ++coming_[piece->to - first_];
     ++open_;
     incoming_.push_back({t_.transport.start_receive(peer, message_tag(index_), bytes), peer, std::move(pieces), bytes});
   }
@@ -74,7 +74,7 @@ void ExchangeFlight::start_sends() {
     if (at != begin) messages.emplace_back(peer, std::span(begin, at));
   }
   t_.pool.run(static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i, int worker) {
-    const Piece& piece = pieces[static_cast<std::size_t>(i)];
+    const Piece& piece = pieces[i];
     const TensorView from =
         t_.cores.held(exchange().value, static_cast<std::size_t>(piece.copy->from)).sub(piece.copy->box);
     const TraceSpan span(t_.trace, worker, TraceKind::kExchange, index_, piece.copy->from, from.bytes());
@@ -93,7 +93,7 @@ void ExchangeFlight::copy_inside() {
   for (const Copy& piece : exchange().copies)
     if (t_.cores.hosts(piece.from) && t_.cores.hosts(piece.to)) inside.push_back(&piece);
   t_.pool.run(static_cast<std::int64_t>(inside.size()), [&](std::int64_t i, int worker) {
-    const Copy& piece = *inside[static_cast<std::size_t>(i)];
+    const Copy& piece = *inside[i];
     const TensorView to = t_.cores.held(exchange().value, static_cast<std::size_t>(piece.to)).sub(piece.box);
     const TraceSpan span(t_.trace, worker, TraceKind::kExchange, index_, piece.to, to.bytes());
     t_.transport.copy(piece.from, piece.to,
@@ -113,7 +113,7 @@ void ExchangeFlight::unpack(const Incoming& message, int worker) {
         t_.cores.held(exchange().value, static_cast<std::size_t>(piece.copy->to)).sub(piece.copy->box);
     copy(dense_view(piece.at, type, piece.copy->box), to);
     t_.cores.evict(piece.copy->to);
-    coming_[static_cast<std::size_t>(piece.copy->to - first_)].fetch_sub(1, std::memory_order_release);
+    coming_[piece.copy->to - first_].fetch_sub(1, std::memory_order_release);
   }
 }
 
@@ -167,7 +167,7 @@ void put_waiting_last(const Cores& cores, std::size_t index, std::int64_t core, 
   for (const Copy& piece : exchange.copies)
     if (piece.to == core && !cores.hosts(piece.from)) coming.push_back(piece.box);
   if (coming.empty()) return;
-  const Buffer* margin = cores.executable().memory.arenas[static_cast<std::size_t>(core)].find(exchange.value);
+  const Buffer* margin = cores.executable().memory.arenas[core].find(exchange.value);
   if (static_cast<int>(stage.instruction) > margin->last) {
     stage.free = 0;
     return;

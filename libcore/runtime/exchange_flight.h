@@ -27,9 +27,7 @@ class ExchangeFlight {
   ExchangeFlight& operator=(const ExchangeFlight&) = delete;
 
   /// True until all pieces for `core` from other ranks have arrived. Threads: any.
-  bool keeps_waiting(std::int64_t core) const {
-    return coming_[static_cast<std::size_t>(core - first_)].load(std::memory_order_acquire) > 0;
-  }
+  bool keeps_waiting(std::int64_t core) const { return coming_[core - first_].load(std::memory_order_acquire) > 0; }
   /// True when all messages are received and sent. Threads: any.
   bool complete() const { return open_.load(std::memory_order_acquire) == 0; }
   /// Polls the messages once and unpacks those that have arrived. Threads: any, one at a time. Errors: those of

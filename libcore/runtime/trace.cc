@@ -49,9 +49,9 @@ void TraceRecorder::end_step() {
 }
 
 void TraceRecorder::add(int worker, TraceEvent event) {
-  auto& list = events_[static_cast<std::size_t>(worker)];
+  auto& list = events_[worker];
   if (list.size() == list.capacity()) {
-    ++dropped_[static_cast<std::size_t>(worker)];
+    ++dropped_[worker];
     return;
   }
   event.worker = worker;

@@ -76,7 +76,7 @@ class TraceRecorder {
   /// Per program, per instruction.
   const std::vector<std::vector<TraceInstruction>>& programs() const { return programs_; }
   /// The events of one worker in order of time.
-  const std::vector<TraceEvent>& events(int worker) const { return events_[static_cast<std::size_t>(worker)]; }
+  const std::vector<TraceEvent>& events(int worker) const { return events_[worker]; }
   std::int64_t dropped() const;
 
  private:

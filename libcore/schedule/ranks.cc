@@ -20,7 +20,7 @@ SumTree::SumTree(const Sum& sum, const Ranks& ranks, std::int64_t cores) {
 }
 
 std::vector<SumTree::Node> SumTree::complete_subtrees(int rank) const {
-  const std::size_t begin = begins_[static_cast<std::size_t>(rank)], end = begins_[static_cast<std::size_t>(rank) + 1];
+  const std::size_t begin = begins_[rank], end = begins_[static_cast<std::size_t>(rank) + 1];
   std::vector<Node> found, open{root()};
   while (!open.empty()) {
     const Node node = open.back();

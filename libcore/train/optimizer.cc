@@ -155,9 +155,8 @@ double Optimizer::global_norm(WorkerPool& pool, const Gradients& gradients) {
   const auto list = pieces(gradients);
   std::vector<double> squares(list.size());
   pool.run(static_cast<std::int64_t>(list.size()), [&](std::int64_t task, int) {
-    const Piece& piece = list[static_cast<std::size_t>(task)];
-    squares[static_cast<std::size_t>(task)] =
-        fast::optimizer.square_sum(piece.of(gradients.at(*piece.name).as<const float>()));
+    const Piece& piece = list[task];
+    squares[task] = fast::optimizer.square_sum(piece.of(gradients.at(*piece.name).as<const float>()));
   });
   double total = 0;
   for (double square : squares) total += square;
@@ -173,7 +172,7 @@ void Optimizer::update(WorkerPool& pool, Parameters& parameters, const Gradients
   const std::vector<Slot> kept = slots_of(options_);
   const auto list = pieces(gradients);
   pool.run(static_cast<std::int64_t>(list.size()), [&](std::int64_t task, int) {
-    const Piece& piece = list[static_cast<std::size_t>(task)];
+    const Piece& piece = list[task];
     std::vector<Elements> slots;
     for (const Slot& slot : kept) slots.push_back(piece.of(state_.at(slot.name + ("/" + *piece.name)).as<float>()));
     const float decay = decays_.contains(*piece.name) ? static_cast<float>(options_.weight_decay) : 0.0F;
@@ -196,7 +195,7 @@ void Optimizer::average(WorkerPool& pool, const Parameters& weights, std::int64_
   const auto rate = static_cast<float>(1 - decay_of_average(options_.ema, step));
   const auto list = pieces(averages_);
   pool.run(static_cast<std::int64_t>(list.size()), [&](std::int64_t task, int) {
-    const Piece& piece = list[static_cast<std::size_t>(task)];
+    const Piece& piece = list[task];
     fast::optimizer.average(piece.of(weights.at(*piece.name).as<const float>()),
                             piece.of(averages_.at(*piece.name).as<float>()), rate);
   });

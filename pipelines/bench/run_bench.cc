@@ -90,7 +90,7 @@ struct Bench {
   }
 
   static void describe(const Executable& executable, ValueId id, TimedInstruction& timed) {
-    const HostKernels::Bound& bound = executable.kernels.by_value[static_cast<std::size_t>(id)];
+    const HostKernels::Bound& bound = executable.kernels.by_value[id];
     timed.kernel = kConvKernelNames[static_cast<std::size_t>(kernel_of(executable.program.graph.node(id).attrs))];
     timed.code = bound.kernel->code();
     timed.workspace_bytes = bound.workspace_bytes;
@@ -181,7 +181,7 @@ BenchReport run_bench_kernels(const BenchOptions& options, const RunContext& con
     auto timed = [&](std::size_t instruction, int step) {
       const Stopwatch watch;
       cores.run_instruction(instruction);
-      report.step_seconds[static_cast<std::size_t>(step)] += watch.seconds();
+      report.step_seconds[step] += watch.seconds();
       return watch.seconds();
     };
     for (int step = 0; step < options.steps; ++step) {

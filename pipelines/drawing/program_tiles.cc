@@ -280,7 +280,7 @@ TileSheet tile_sheet(const Program& program, ValueId value, const DrawnSample& s
       sheet.lines.push_back("of the halos " + std::to_string(drawn.unseen) + " are seen in no plane that is drawn");
   }
   for (int i = 0; i < static_cast<int>(tiles.size()) && i < kMostKeys; ++i) {
-    const Tile& tile = tiles[static_cast<std::size_t>(i)];
+    const Tile& tile = tiles[i];
     sheet.key.push_back(
         {i + 1, "core " + cores_text(tile.cores) + ": " + range_text(tile.own) + ", " + halo_text(tile, level)});
   }

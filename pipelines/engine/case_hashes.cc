@@ -33,7 +33,7 @@ FileHashes file_hashes(const std::vector<HashedCase>& cases, const std::function
   std::atomic<std::int64_t> done{0};
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);
-    auto& [file, hash] = *rows[static_cast<std::size_t>(i)];
+    auto& [file, hash] = *rows[i];
     hash = hash_of(file);
     progress.update("check data", ++done, total, case_of.at(file));
   });

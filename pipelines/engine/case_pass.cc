@@ -79,7 +79,7 @@ std::vector<char> CasePass::run(const CaseTurn& turn) {
   const auto total = static_cast<std::int64_t>(mine.size());
   progress.update(stage_, 0, total, "");
   context_.pool().run(total, [&](std::int64_t k, int) {
-    const std::int64_t i = mine[static_cast<std::size_t>(k)];
+    const std::int64_t i = mine[k];
     const auto at = static_cast<std::size_t>(i);
     try {
       throw_if_stopped(progress);

@@ -157,7 +157,7 @@ std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const Pac
   for (std::size_t begin = 0; begin < hosted; begin += at_once) {
     std::vector<std::vector<std::byte>> packed(std::min(at_once, hosted - begin));
     session.pool().run(std::ssize(packed), [&](std::int64_t i, int) {
-      std::vector<std::byte>& own = packed[static_cast<std::size_t>(i)];
+      std::vector<std::byte>& own = packed[i];
       const std::size_t core = first + begin + static_cast<std::size_t>(i);
       if (transport.rank() == 0 && look) {
         look(core);

@@ -115,8 +115,7 @@ PlannedBytes planned_together(Session& session, const std::set<Shape>& sizes, Ph
   broadcast_request(session, kPlan, phase, list_of(sizes));
   PlannedBytes planned = planned_sizes(session, sizes, phase, process);
   const std::vector<std::string> all = gather_texts(transport, "");
-  for (int rank = 1; rank < transport.ranks(); ++rank)
-    add_refusals(planned, all[static_cast<std::size_t>(rank)], transport.name(rank));
+  for (int rank = 1; rank < transport.ranks(); ++rank) add_refusals(planned, all[rank], transport.name(rank));
   planned.held += {{MemoryPart::kFeeding, feeding_bytes(session.pool().workers())}};
   return planned;
 }

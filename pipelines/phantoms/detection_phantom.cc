@@ -98,7 +98,7 @@ struct Canvas {
         const double u = std::cos(p.angle) * dx + std::sin(p.angle) * dy;
         const double v = std::cos(p.angle) * dy - std::sin(p.angle) * dx;
         const double part = std::clamp(0.5 - p.kind->level(u, v) * p.radius, 0.0, 1.0);
-        double& pixel = brightness[static_cast<std::size_t>(y * width + x)];
+        double& pixel = brightness[y * width + x];
         pixel += part * (p.brightness + p.depth * p.kind->texture(u, v) - pixel);
         if (part < 0.5) continue;
         top = std::min(top, y), bottom = std::max(bottom, y + 1);
@@ -121,7 +121,7 @@ Canvas tissue(Draw& draw, std::int64_t height, std::int64_t width, double magnif
   for (std::int64_t y = 0; y < height; ++y)
     for (std::int64_t x = 0; x < width; ++x) {
       const Vec3 at = {static_cast<double>(x), static_cast<double>(y), 0};
-      canvas.brightness[static_cast<std::size_t>(y * width + x)] = middle + 18 * mottled.at(at) + 7 * grain.at(at);
+      canvas.brightness[y * width + x] = middle + 18 * mottled.at(at) + 7 * grain.at(at);
     }
   return canvas;
 }

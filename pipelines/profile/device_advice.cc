@@ -26,7 +26,7 @@ ThinShare thinnest_share(const Program& program, const OpTable& ops, double tile
     const OpDef& def = ops.at(node.op);
     const auto types = program.graph.input_types(instruction.value);
     const OpContext op{node.attrs, types, node.type};
-    const Shape& shape = def.driver < 0 ? node.type.shape : types[static_cast<std::size_t>(def.driver)].shape;
+    const Shape& shape = def.driver < 0 ? node.type.shape : types[def.driver].shape;
     const Products uncut = work_of(def, op, Box::whole(shape)).products;
     if (uncut.count <= 0 || uncut.rows < tile) continue;  // due to the model, not to the cut
     ++found.all;

@@ -25,7 +25,7 @@ double thread_seconds() {
 class Bench {
  public:
   explicit Bench(const MeasureOptions& options) : options_(options), pool_(options.threads) {
-    memory_.resize(static_cast<std::size_t>(options.threads));
+    memory_.resize(options.threads);
   }
 
   WorkerPool& pool() { return pool_; }
@@ -68,7 +68,7 @@ class Bench {
       return;
     reserved_ = wider;
     for (auto& memory : memory_) memory.reset();
-    pool_.run_on_all([&](int w) { memory_[static_cast<std::size_t>(w)] = std::make_unique<ProbeMemory>(reserved_); });
+    pool_.run_on_all([&](int w) { memory_[w] = std::make_unique<ProbeMemory>(reserved_); });
   }
 
   MeasureOptions options_;

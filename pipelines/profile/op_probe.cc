@@ -56,13 +56,12 @@ Probe op_probe(const OpDef& def, const OpUse& use) {
   const TensorType result = def.infer(use.attrs, use.inputs);
   const OpContext op{use.attrs, use.inputs, result};
   Box iteration = use.iteration;
-  if (iteration.axes() == 0)
-    iteration = Box::whole(def.driver < 0 ? result.shape : use.inputs[static_cast<std::size_t>(def.driver)].shape);
+  if (iteration.axes() == 0) iteration = Box::whole(def.driver < 0 ? result.shape : use.inputs[def.driver].shape);
   auto placed = std::make_shared<Placed>();
   placed->kernel = def.kernel(op, KernelSet::kFast);
   Probe probe{.work = work_of(def, op, iteration)};
   for (int i = 0; i < static_cast<int>(use.inputs.size()); ++i) {
-    const DType type = use.inputs[static_cast<std::size_t>(i)].dtype;
+    const DType type = use.inputs[i].dtype;
     placed->inputs.push_back(dense_view(nullptr, type, needed_box(def, op, i, iteration)));
     std::int64_t& at = Placed::from_zeros(type) ? probe.need.zeros_bytes : probe.need.numbers_bytes;
     placed->offsets.push_back(at);
@@ -74,14 +73,11 @@ Probe op_probe(const OpDef& def, const OpUse& use) {
   placed->workspace_at = placed->packed_at + packed_bytes;
   probe.need.scratch_bytes =
       placed->workspace_at + placed->kernel->workspace_bytes({.inputs = placed->inputs, .output = placed->output});
-  if (packed_bytes > 0)
-    probe.pack_bytes =
-        static_cast<double>(use.inputs[static_cast<std::size_t>(placed->kernel->packed_input())].bytes());
+  if (packed_bytes > 0) probe.pack_bytes = static_cast<double>(use.inputs[placed->kernel->packed_input()].bytes());
   probe.pack = [placed, packed_bytes](const ProbeMemory& memory) {
     if (packed_bytes == 0) return;
     const auto inputs = placed->inputs_in(memory);
-    placed->kernel->pack_all(inputs[static_cast<std::size_t>(placed->kernel->packed_input())],
-                             memory.scratch() + placed->packed_at);
+    placed->kernel->pack_all(inputs[placed->kernel->packed_input()], memory.scratch() + placed->packed_at);
   };
   probe.run = [placed](const ProbeMemory& memory) {
     const auto inputs = placed->inputs_in(memory);

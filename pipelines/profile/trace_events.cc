@@ -89,8 +89,7 @@ void put_wall(EventStream& stream, const TraceRecorder& recorder, const WallProc
   }
   for (int w = 0; w < workers; ++w)
     for (const TraceEvent& e : recorder.events(w)) {
-      const TraceInstruction& names =
-          recorder.programs()[static_cast<std::size_t>(e.program)][static_cast<std::size_t>(e.instruction)];
+      const TraceInstruction& names = recorder.programs()[e.program][e.instruction];
       Json args = {{"instruction", e.instruction}, {"layer", names.layer}, {"op", names.op}, {"step", e.step}};
       if (e.core >= 0) args["core"] = e.core;
       if (e.peer >= 0) args["rank"] = e.peer;

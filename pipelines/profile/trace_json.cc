@@ -42,8 +42,7 @@ std::vector<bool> cores_at_work(const Program& program, std::size_t index) {
     case InstructionKind::kPack:
       break;  // done by the host
     case InstructionKind::kExchange:
-      for (const Copy& copy : instruction.copies)
-        works[static_cast<std::size_t>(copy.from)] = works[static_cast<std::size_t>(copy.to)] = true;
+      for (const Copy& copy : instruction.copies) works[copy.from] = works[copy.to] = true;
       break;
   }
   return works;
@@ -82,7 +81,7 @@ struct TraceFile::Emulated {
     for (int r = 0; r < kResourceCount; ++r)
       stream.name("thread_name", pid, core * kResourceCount + r, "core " + std::to_string(core) + " " + kResources[r]);
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (!works[i][static_cast<std::size_t>(core)]) continue;
+      if (!works[i][core]) continue;
       const InstructionPrice& p = price.instructions[i];
       double begin = p.begin_s;
       for (const Pass& pass : p.passes) {  // passes of a TPU come first, one after the other

@@ -45,7 +45,7 @@ std::vector<std::vector<Crop>> crops_of(const DetectionDataset& dataset, std::ve
     for (std::size_t b = 0; b < image.boxes.size(); ++b) {
       const TrueBox& box = image.boxes[b];
       if (box.crowd || unnamed.contains(box.category)) continue;
-      const std::string& name = dataset.classes[static_cast<std::size_t>(box.category)].name;
+      const std::string& name = dataset.classes[box.category].name;
       crops[i].push_back({box.box, name + "/" + crop_name(stem, i, b)});
     }
   }

@@ -76,8 +76,8 @@ Geometry grid_for(const ConvertRequest& request, const StructureFile& file, cons
 void count_voxels(const Volume& volume, std::map<int, MadeClass>& classes) {
   const auto* labels = volume.voxels.as<std::int32_t>();
   std::vector<std::int64_t> counts(kMostLabel + 1);
-  for (std::int64_t i = 0; i < volume.voxels.count(); ++i) ++counts[static_cast<std::size_t>(labels[i])];
-  for (auto& [number, made] : classes) made.voxels = counts[static_cast<std::size_t>(number)];
+  for (std::int64_t i = 0; i < volume.voxels.count(); ++i) ++counts[labels[i]];
+  for (auto& [number, made] : classes) made.voxels = counts[number];
 }
 
 std::string table_of(const std::map<int, MadeClass>& classes) {

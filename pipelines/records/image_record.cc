@@ -132,7 +132,7 @@ TfExample image_example(const std::string& encoded, const DetectionImage& image,
     x0.push_back(static_cast<float>(edges.x0 / width)), x1.push_back(static_cast<float>(edges.x1 / width));
     y0.push_back(static_cast<float>(edges.y0 / height)), y1.push_back(static_cast<float>(edges.y1 / height));
     areas.push_back(static_cast<float>(box.area));
-    const DetectionClass& of = classes.at(static_cast<std::size_t>(box.category));
+    const DetectionClass& of = classes.at(box.category);
     labels.push_back(of.id), texts.push_back(of.name);
     crowds.push_back(box.crowd || box.ignore ? 1 : 0);
   }

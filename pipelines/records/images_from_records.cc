@@ -94,9 +94,8 @@ TaskReport images_from_records(const ConvertRequest& request, const std::vector<
   progress.update("records", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);
-    made[static_cast<std::size_t>(i)] =
-        convert(inputs[static_cast<std::size_t>(i)], share.limits, request.output, folder);
-    progress.update("records", ++done, total, inputs[static_cast<std::size_t>(i)].id);
+    made[i] = convert(inputs[i], share.limits, request.output, folder);
+    progress.update("records", ++done, total, inputs[i].id);
   });
 
   DetectionDataset dataset{.source = request.output, .classes = {}, .images = {}, .notes = {}};

@@ -65,9 +65,9 @@ TaskReport images_to_records(const ConvertRequest& request, Progress& progress) 
     std::int64_t written = 0;
     for (std::int64_t i = f; i < total; i += files) {  // round robin: each file has images from all parts of the set
       throw_if_stopped(progress);
-      const DetectionImage& image = dataset.images[static_cast<std::size_t>(i)];
+      const DetectionImage& image = dataset.images[i];
       const std::string id = image.file.filename().string();
-      written += in_case_boundary(id, failed[static_cast<std::size_t>(f)], [&] {
+      written += in_case_boundary(id, failed[f], [&] {
         writer.write(serialized(image_example(encoded_image(image.file, reader), image, dataset.classes)));
       });
       progress.update("pictures", ++done, total, id);

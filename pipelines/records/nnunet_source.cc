@@ -92,8 +92,8 @@ void say_coverage(const Dataset& set, Progress& progress) {
     const auto with =
         std::ranges::count_if(set.training, [&](const Case& item) { return is_annotated(item.annotated, label); });
     if (with == std::ssize(set.training)) continue;
-    progress.warn(shown_name(set.label_names[static_cast<std::size_t>(label)]) + ": in " + std::to_string(with) +
-                  " of " + std::to_string(set.training.size()) +
+    progress.warn(shown_name(set.label_names[label]) + ": in " + std::to_string(with) + " of " +
+                  std::to_string(set.training.size()) +
                   " cases; dataset.json says in which, under \"annotated\", which nnU-Net itself does not read: it "
                   "takes the class for absent in the others");
   }

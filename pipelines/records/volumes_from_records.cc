@@ -90,8 +90,8 @@ TaskReport volumes_from_records(const ConvertRequest& request, const std::vector
   progress.update("records", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);
-    const RecordInput& input = inputs[static_cast<std::size_t>(i)];
-    made[static_cast<std::size_t>(i)] = conversion.convert(input, share.limits);
+    const RecordInput& input = inputs[i];
+    made[i] = conversion.convert(input, share.limits);
     progress.update("records", ++done, total, input.id);
   });
 

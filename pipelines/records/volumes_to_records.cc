@@ -109,8 +109,8 @@ TaskReport volumes_to_records(const ConvertRequest& request, Progress& progress)
   progress.update("cases", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);
-    const Source& item = sources.cases[static_cast<std::size_t>(i)];
-    if (in_case_boundary(item.id, failed[static_cast<std::size_t>(i)], [&] {
+    const Source& item = sources.cases[i];
+    if (in_case_boundary(item.id, failed[i], [&] {
           if (item.label.empty()) throw Error(ErrorKind::kInput, "E_MISSING", "[convert] " + item.id + " has no label");
           const std::string name = "instance-" + item.id + "-0.tfrecords";
           folder.begin(item.id, {name});

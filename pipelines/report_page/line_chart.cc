@@ -103,8 +103,8 @@ std::vector<ChartPoint> moving_mean(const std::vector<ChartPoint>& points) {
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const std::ptrdiff_t begin = std::max<std::ptrdiff_t>(0, i - reach), end = std::min(count, i + reach + 1);
     double sum = 0;
-    for (std::ptrdiff_t k = begin; k < end; ++k) sum += points[static_cast<std::size_t>(k)].y;
-    means.push_back({points[static_cast<std::size_t>(i)].x, sum / static_cast<double>(end - begin)});
+    for (std::ptrdiff_t k = begin; k < end; ++k) sum += points[k].y;
+    means.push_back({points[i].x, sum / static_cast<double>(end - begin)});
   }
   return means;
 }

@@ -83,13 +83,13 @@ class Validations {
     all.push_back(std::move(*open_));
     open_.reset();
     const std::ptrdiff_t at = std::ssize(all) - 1;
-    const auto score = [&](std::ptrdiff_t i) { return all[static_cast<std::size_t>(i)].score; };
+    const auto score = [&](std::ptrdiff_t i) { return all[i].score; };
     const std::ptrdiff_t last_before = last_at_, best_before = run_.best_at;
     if (run_.best_at < 0 || (run_.higher_is_better ? score(at) > score(run_.best_at) : score(at) < score(run_.best_at)))
       run_.best_at = at;
     if (all.back().weights != kAveragedWeights) last_at_ = at;
     for (const std::ptrdiff_t old : {last_before, best_before, at})
-      if (old >= 0 && old != run_.best_at && old != last_at_) all[static_cast<std::size_t>(old)].cases.clear();
+      if (old >= 0 && old != run_.best_at && old != last_at_) all[old].cases.clear();
     if (all.size() > 2 * kMostValidations) thin();
   }
 
@@ -99,7 +99,7 @@ class Validations {
     std::ptrdiff_t best = -1, last = -1;
     bool keeps = false;
     for (std::ptrdiff_t i = 0; i < std::ssize(run_.validations); ++i) {
-      ValidationData& one = run_.validations[static_cast<std::size_t>(i)];
+      ValidationData& one = run_.validations[i];
       if (one.weights != kAveragedWeights || i == 0) keeps = !keeps;
       if (!keeps && i != run_.best_at && i != last_at_) continue;
       if (i == run_.best_at) best = std::ssize(kept);

@@ -51,7 +51,7 @@ struct RunData {
   // read_detail() of the last and the best validation; null: there is none
   nlohmann::ordered_json last_detail = {}, best_detail = {};
 
-  const ValidationData* best() const { return best_at < 0 ? nullptr : &validations[static_cast<std::size_t>(best_at)]; }
+  const ValidationData* best() const { return best_at < 0 ? nullptr : &validations[best_at]; }
   /// The last validation of the weights that train, not of their average.
   const ValidationData* last() const;
 };

@@ -59,7 +59,7 @@ std::vector<std::string> all_classes(std::span<const RunData> runs) {
 double score_of(const RunData& run, const ValidationData* one, const std::string& name) {
   const auto it = std::ranges::find(run.classes, name);
   if (one == nullptr || it == run.classes.end()) return kNone;
-  return one->by_class[static_cast<std::size_t>(it - run.classes.begin())];
+  return one->by_class[it - run.classes.begin()];
 }
 
 /// Scores of metrics that are shares lie between 0 and 1; others have the range of their values.

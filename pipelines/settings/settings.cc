@@ -29,9 +29,7 @@ std::string Settings::Entry::help() const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto known = std::ranges::find(texts, rows[i].help) - texts.begin();
     if (known == std::ssize(texts)) texts.push_back(rows[i].help), owners.emplace_back();
-    if (i < tasks.size())
-      owners[static_cast<std::size_t>(known)] +=
-          (owners[static_cast<std::size_t>(known)].empty() ? "" : ", ") + tasks[i];
+    if (i < tasks.size()) owners[known] += (owners[known].empty() ? "" : ", ") + tasks[i];
   }
   if (texts.size() == 1) return texts.front();
   std::string text;

@@ -13,10 +13,10 @@ std::size_t EpochOrder::item_of(std::int64_t sample) {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     const RngKey key{seed_ + static_cast<std::uint64_t>(epoch) * 0x9e3779b97f4a7c15ULL, rng_stream("shuffle")};
     for (std::size_t i = count_ - 1; i > 0; --i)  // Fisher-Yates
-      std::swap(order_[i], order_[static_cast<std::size_t>(rng_below(key, i, static_cast<std::int64_t>(i) + 1))]);
+      std::swap(order_[i], order_[rng_below(key, i, static_cast<std::int64_t>(i) + 1)]);
     epoch_ = epoch;
   }
-  return order_[static_cast<std::size_t>(sample % items)];
+  return order_[sample % items];
 }
 
 std::size_t item_of(std::uint64_t seed, std::int64_t sample, std::size_t count) {

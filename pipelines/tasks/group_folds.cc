@@ -84,7 +84,7 @@ Folds folds_as_kept(const std::vector<std::string>& names, const std::vector<std
 std::vector<Split> splits_of(const Folds& folds, const std::vector<std::string>& names) {
   std::vector<Split> splits(static_cast<std::size_t>(folds.count));
   for (std::int64_t f = 0; f < folds.count; ++f) {
-    Split& one = splits[static_cast<std::size_t>(f)];
+    Split& one = splits[f];
     for (std::size_t i = 0; i < names.size(); ++i) (folds.validates(f, i) ? one.val : one.train).push_back(names[i]);
     std::ranges::sort(one.train);
     std::ranges::sort(one.val);

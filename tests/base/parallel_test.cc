@@ -23,7 +23,7 @@ TEST_P(EveryPoolSize, RunsEachTaskOnceOnAValidWorker) {
     std::vector<std::atomic<int>> times(static_cast<std::size_t>(tasks));
     std::atomic<int> strange_workers{0};
     pool.run(tasks, [&](std::int64_t task, int worker) {
-      ++times[static_cast<std::size_t>(task)];
+      ++times[task];
       if (worker < 0 || worker >= pool.workers()) ++strange_workers;
     });
     for (std::size_t t = 0; t < times.size(); ++t) EXPECT_EQ(times[t].load(), 1) << "task " << t << " of " << tasks;
@@ -35,7 +35,7 @@ TEST_P(EveryPoolSize, ReturnsOnlyWhenAllResultsAreVisible) {
   WorkerPool pool(GetParam());
   std::vector<std::int64_t> values(500);
   for (std::int64_t round = 0; round < 50; ++round) {
-    pool.run(500, [&](std::int64_t task, int) { values[static_cast<std::size_t>(task)] += task; });
+    pool.run(500, [&](std::int64_t task, int) { values[task] += task; });
     ASSERT_EQ(std::accumulate(values.begin(), values.end(), std::int64_t{0}), (round + 1) * 500 * 499 / 2);
   }
 }
@@ -71,7 +71,7 @@ TEST_P(EveryPoolSize, RunOnAllRunsOnEveryWorkerAtTheSameTime) {
   std::barrier meeting(GetParam());  // would never open if one worker ran after another
   pool.run_on_all([&](int worker) {
     meeting.arrive_and_wait();
-    ++times[static_cast<std::size_t>(worker)];
+    ++times[worker];
   });
   for (const auto& count : times) EXPECT_EQ(count.load(), 1);
 }

@@ -57,7 +57,7 @@ void measure_convolution(Layer& l, const Convolution& conv, ConvDirection direct
     conv.run({.src = {&src, 1},
               .dst = dst.view().sub(l.part(dst.view().box, t)),
               .packed = packed.data(),
-              .workspace = workspaces[static_cast<std::size_t>(t)].data()});
+              .workspace = workspaces[t].data()});
   };
   const DType type = dst.dtype();
   const Direct direct(l,
@@ -84,9 +84,9 @@ void measure_gradient(Layer& l, const WeightGradient& grad, double peak = 0) {
     for (const auto& range : grad.tasks())
       grad.run({.x = {&l.x_view, 1},
                 .d_y = l.d_y_view.sub(l.part(l.inner(l.co), t)),
-                .d_w = sums[static_cast<std::size_t>(t)].view(),
+                .d_w = sums[t].view(),
                 .range = range,
-                .workspace = workspaces[static_cast<std::size_t>(t)].data()});
+                .workspace = workspaces[t].data()});
   };
   const Direct direct(l, make_conv_weight_grad(KernelSet::kFast, l.window, l.w.shape(), l.x.dtype()),
                       {l.x_view, l.d_y_view.sub(l.inner(l.co))}, l.d_w, true);

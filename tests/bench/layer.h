@@ -41,7 +41,7 @@ inline double timed(int threads, const std::function<void(int)>& body) {
     running.emplace_back([&, t] {
       const double start = thread_seconds();
       body(t);
-      seconds[static_cast<std::size_t>(t)] = thread_seconds() - start;
+      seconds[t] = thread_seconds() - start;
     });
   for (std::thread& thread : running) thread.join();
   return *std::max_element(seconds.begin(), seconds.end());
@@ -171,7 +171,7 @@ struct Direct {
       : kernel(std::move(made)) {
     if (kernel->packed_bytes() > 0) {
       packed = Memory(DType::kU8, {kernel->packed_bytes()});
-      kernel->pack_all(inputs[static_cast<std::size_t>(kernel->packed_input())], packed.data());
+      kernel->pack_all(inputs[kernel->packed_input()], packed.data());
     }
     for (int t = 0; t < l.options.threads; ++t) {
       std::vector<TensorView> in = inputs;

@@ -229,8 +229,7 @@ TEST_P(PlantedFault, AWrongTapOfOneCoreIsNamedAgainstTheUncutModel) {
       if (node.name != "encoder1/conv1" || executable.program.instructions[i].kind != InstructionKind::kCompute)
         continue;
       const auto types = executable.program.graph.input_types(id);
-      executable.kernels.by_value[static_cast<std::size_t>(id)].kernel =
-          conv_without_a_tap({node.attrs, types, node.type}, KernelSet::kFast);
+      executable.kernels.by_value[id].kernel = conv_without_a_tap({node.attrs, types, node.type}, KernelSet::kFast);
     }
     return executable;
   };

@@ -39,7 +39,7 @@ std::vector<EquivalenceReport> over_ranks(int ranks, const EquivalenceOptions& o
     WorkerPool pool(1);
     EquivalenceOptions own = options;
     own.transport = &transport;
-    reports[static_cast<std::size_t>(transport.rank())] = check_equivalence(own, pool);
+    reports[transport.rank()] = check_equivalence(own, pool);
   });
   return reports;
 }

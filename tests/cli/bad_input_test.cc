@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 void rewrite(const std::string& path, const std::function<void(std::string&)>& change) {
   std::string bytes(32 << 20, '\0');
   gzFile in = gzopen(path.c_str(), "rb");
-  bytes.resize(static_cast<std::size_t>(gzread(in, bytes.data(), static_cast<unsigned>(bytes.size()))));
+  bytes.resize(gzread(in, bytes.data(), static_cast<unsigned>(bytes.size())));
   gzclose(in);
   change(bytes);
   gzFile out = gzopen(path.c_str(), "wb");

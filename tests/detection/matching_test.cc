@@ -118,16 +118,16 @@ TEST(Targets, HoldClassesAndCodesOfTheAnchorsThatHaveAnObject) {
       for (std::int64_t x = 0; x < level.width; ++x)
         for (std::int64_t a = 0; a < 9; ++a) {
           const std::int64_t i = level.number(y, x, a) - level.first;
-          const std::int32_t object = matched[static_cast<std::size_t>(level.first + i)];
+          const std::int32_t object = matched[level.first + i];
           if (object < 0) {
             ASSERT_EQ(classes[i], -1);
             for (int k = 0; k < 4; ++k) ASSERT_EQ(codes[4 * i + k], 0);
             continue;
           }
           ++positives;
-          ASSERT_EQ(classes[i], objects[static_cast<std::size_t>(object)].class_id);
+          ASSERT_EQ(classes[i], objects[object].class_id);
           const BoxCode code{codes[4 * i], codes[4 * i + 1], codes[4 * i + 2], codes[4 * i + 3]};
-          const PixelBox back = decode(code, level.box(y, x, a)), &box = objects[static_cast<std::size_t>(object)].box;
+          const PixelBox back = decode(code, level.box(y, x, a)), &box = objects[object].box;
           ASSERT_NEAR(back.y0, box.y0, 1e-4);
           ASSERT_NEAR(back.x1, box.x1, 1e-4);
         }

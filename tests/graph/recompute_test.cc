@@ -205,7 +205,7 @@ TEST(MadeAgain, OnlyWhatIsNamedIsMadeAgainInFrontOfItsReader) {
   const Graph graph = with_gradient(parse_graph(kUNet, op_table()), op_table());
   std::vector<bool> again(static_cast<std::size_t>(graph.size()), false);
   EXPECT_EQ(with_made_again(graph, again).size(), graph.size());
-  again[static_cast<std::size_t>(graph.find("encoder1/conv0/norm"))] = true;
+  again[graph.find("encoder1/conv0/norm")] = true;
   const Graph small = with_made_again(graph, again);
   EXPECT_EQ(small.size(), graph.size() + 1);
   const ValueId clone = small.find("recompute/encoder1/conv0/norm");
@@ -217,7 +217,7 @@ TEST(MadeAgain, OnlyWhatIsNamedIsMadeAgainInFrontOfItsReader) {
 TEST(MadeAgain, AMarkOnABackwardValueChangesNothing) {
   const Graph graph = with_gradient(parse_graph(kUNet, op_table()), op_table());
   std::vector<bool> again(static_cast<std::size_t>(graph.size()), false);
-  for (ValueId id = graph.backward_root; id < graph.size(); ++id) again[static_cast<std::size_t>(id)] = true;
+  for (ValueId id = graph.backward_root; id < graph.size(); ++id) again[id] = true;
   EXPECT_EQ(to_text(with_made_again(graph, again)),
             to_text(with_made_again(graph, std::vector<bool>(again.size(), false))));
 }

@@ -95,8 +95,7 @@ inline Box read_box(const Box& y, const Window& window, std::int64_t channels) {
 /// Packs and runs a kernel with exactly workspace_bytes of scratch, filled with ones and guarded behind.
 inline void run_kernel(const Kernel& kernel, std::vector<TensorView> inputs, const TensorView& output) {
   Tensor packed(DType::kU8, {kernel.packed_bytes() + 64});
-  if (kernel.packed_bytes() > 0)
-    kernel.pack_all(inputs.at(static_cast<std::size_t>(kernel.packed_input())), packed.data());
+  if (kernel.packed_bytes() > 0) kernel.pack_all(inputs.at(kernel.packed_input()), packed.data());
   std::vector<TensorView> planned = inputs;
   for (TensorView& view : planned) view.data = nullptr;
   TensorView planned_output = output;

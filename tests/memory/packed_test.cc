@@ -23,7 +23,7 @@ TEST(PackedWeights, LiveFromTheirPackingToTheirOp) {
     const Executable e = lowered({.partition = partition});
     int packs = 0;
     for (int i = 0; i < static_cast<int>(e.program.instructions.size()); ++i) {
-      const Instruction& instruction = e.program.instructions[static_cast<std::size_t>(i)];
+      const Instruction& instruction = e.program.instructions[i];
       if (instruction.kind != InstructionKind::kPack) continue;
       ++packs;
       const Buffer* buffer = e.memory.process.find(instruction.value, kPackedWeights);

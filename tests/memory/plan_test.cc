@@ -83,7 +83,7 @@ TEST(MemoryPlan, AValueLivesFromItsFirstWriterToItsLastReader) {
   const Program program = scene_program({.partition = "1x2x1x1x1"});
   const MemoryPlan plan = plan_memory(program, op_table(), {});
   for (int i = 0; i < static_cast<int>(program.instructions.size()); ++i) {
-    const Instruction& instruction = program.instructions[static_cast<std::size_t>(i)];
+    const Instruction& instruction = program.instructions[i];
     const Node& node = program.graph.node(instruction.value);
     std::vector<ValueId> touched{instruction.value};
     if (instruction.kind == InstructionKind::kCompute)
@@ -91,7 +91,7 @@ TEST(MemoryPlan, AValueLivesFromItsFirstWriterToItsLastReader) {
     if (instruction.kind == InstructionKind::kPack) {
       const auto types = program.graph.input_types(instruction.value);
       const int weights = op_table().at(node.op).packed({node.attrs, types, node.type});
-      touched = {node.inputs[static_cast<std::size_t>(weights)]};
+      touched = {node.inputs[weights]};
     }
     for (ValueId id : touched) {
       if (const Buffer* buffer = (program.replicated(id) ? plan.process : plan.arenas[0]).find(id)) {

@@ -58,8 +58,7 @@ TEST(LabelledTime, SweepingIsCountingMilliseconds) {
     std::vector<double> counted(static_cast<std::size_t>(kClasses * (kClasses + 1)), 0);
     for (std::int64_t ms = 0; ms < 2 * kEnd; ++ms) {
       const double s = (static_cast<double>(ms) + 0.5) / 1000;
-      if (const auto label = at(truth, s); label < kClasses)
-        counted[static_cast<std::size_t>(label * (kClasses + 1) + at(found, s))] += 0.001;
+      if (const auto label = at(truth, s); label < kClasses) counted[label * (kClasses + 1) + at(found, s)] += 0.001;
     }
     const auto swept = time_confusion(found, truth, kClasses);
     for (std::size_t i = 0; i < counted.size(); ++i) EXPECT_NEAR(swept[i], counted[i], 1e-9) << "seed " << seed;

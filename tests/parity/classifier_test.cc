@@ -31,7 +31,7 @@ std::any config_of(const Model& model, const nlohmann::json& all, const nlohmann
 
 TEST_P(ClassifierAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   const auto all = stored_reference("classifier_reference.json");
-  const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
+  const auto expected = all.at("cases").at(GetParam());
   const auto seed = all.at("seed").get<std::uint64_t>();
   const Model& model = *model_named(model_table(), expected.at("model").get<std::string>());
   const std::any config = config_of(model, all, expected);

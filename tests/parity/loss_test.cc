@@ -101,7 +101,7 @@ Computed loss_and_gradient(const nlohmann::json& all, const Asked& asked, DType 
 
 void expect_agreement(const std::string& file, int at) {
   const auto all = stored_reference(file);
-  const auto expected = all.at("cases").at(static_cast<std::size_t>(at));
+  const auto expected = all.at("cases").at(at);
   const Asked asked = asked_by(all, expected);
   double largest = 0;
   for (const double g : expected.at("gradient")) largest = std::max(largest, std::abs(g));
@@ -123,7 +123,7 @@ void expect_agreement(const std::string& file, int at) {
     EXPECT_NEAR(mine.value, value, allowance({voxels, std::max(1.0, value)}, s.dtype)) << to_string(s.cut);
     ASSERT_EQ(mine.gradient.count(), std::ssize(expected.at("gradient")));
     for (std::int64_t i = 0; i < mine.gradient.count(); ++i)
-      EXPECT_NEAR(load(mine.gradient.view(), i), expected.at("gradient").at(static_cast<std::size_t>(i)).get<double>(),
+      EXPECT_NEAR(load(mine.gradient.view(), i), expected.at("gradient").at(i).get<double>(),
                   allowance({voxels, largest}, s.dtype))
           << to_string(s.cut) << " at " << i;
   }

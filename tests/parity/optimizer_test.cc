@@ -38,7 +38,7 @@ class OptimizerAgainstPyTorchAndNumPy : public testing::TestWithParam<int> {};
 
 TEST_P(OptimizerAgainstPyTorchAndNumPy, WeightsOfEveryStepAgree) {
   const auto all = stored_reference("optimizer_reference.json");
-  const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
+  const auto expected = all.at("cases").at(GetParam());
   const auto kind = std::ranges::find(kOptimizerNames, expected.at("optimizer").get<std::string>());
   ASSERT_NE(kind, std::end(kOptimizerNames));
   const OptimizerOptions options{.kind = static_cast<OptimizerKind>(kind - std::begin(kOptimizerNames)),

@@ -40,7 +40,7 @@ class RetinaNetAgainstPyTorch : public testing::TestWithParam<int> {};
 
 TEST_P(RetinaNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   const auto all = stored_reference("retinanet_reference.json");
-  const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
+  const auto expected = all.at("cases").at(GetParam());
   const auto seed = all.at("seed").get<std::uint64_t>();
   const Shape extents{all.at("batch"), all.at("size")[0], all.at("size")[1]};
   const double weight_decay = expected.value("weight_decay", 0.0);  // of the case that trains as the legacy model

@@ -18,7 +18,7 @@ class UNetAgainstPyTorch : public testing::TestWithParam<int> {};
 
 TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   const auto all = stored_reference("unet_reference.json");
-  const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
+  const auto expected = all.at("cases").at(GetParam());
   const auto seed = all.at("seed").get<std::uint64_t>();
   const auto size = expected.at("size");
   const Shape extents{all.at("batch"), size[0], size[1], size[2]};
@@ -54,9 +54,7 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   }
   Tensor known(DType::kI32, {extents[0], classes});
   for (std::int64_t n = 0; marginal && n < extents[0]; ++n)
-    for (std::int64_t c = 0; c < classes; ++c)
-      known.as<std::int32_t>()[n * classes + c] =
-          known_rows.at(static_cast<std::size_t>(n)).at(static_cast<std::size_t>(c));
+    for (std::int64_t c = 0; c < classes; ++c) known.as<std::int32_t>()[n * classes + c] = known_rows.at(n).at(c);
   const auto feed = [&](const Node& input, const TensorView& box) {
     const bool of_known = std::holds_alternative<input::Known>(input.input);
     copy((of_known ? known : std::holds_alternative<input::Image>(input.input) ? image : labels).view(), box);

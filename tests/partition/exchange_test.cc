@@ -56,8 +56,7 @@ void expect_margins_hold_the_tensor(const Program& program, ValueId id) {
   }
   if (const Instruction* exchange = exchange_of(program, id)) {
     for (const Copy& piece : exchange->copies)
-      copy(held.views[static_cast<std::size_t>(piece.from)].sub(piece.box),
-           held.views[static_cast<std::size_t>(piece.to)].sub(piece.box));
+      copy(held.views[piece.from].sub(piece.box), held.views[piece.to].sub(piece.box));
   }
   for (std::size_t c = 0; c < plan.own.size(); ++c) {
     const TensorView inside = held.views[c].sub(intersect(plan.held[c], whole));
@@ -181,9 +180,7 @@ TEST(Exchange, TheTransposeIsTheAdjoint) {
   }
   const Instruction* exchange = exchange_of(program, 0);
   ASSERT_NE(exchange, nullptr);
-  auto view = [](const Held& held, std::int64_t core, const Box& box) {
-    return held.views[static_cast<std::size_t>(core)].sub(box);
-  };
+  auto view = [](const Held& held, std::int64_t core, const Box& box) { return held.views[core].sub(box); };
   double adjoint = 0;  // <x, H^T y>: owned parts, and each margin weighed with its owner's x
   for (std::size_t c = 0; c < plan.own.size(); ++c)
     adjoint += dot(x.views[c].sub(plan.own[c]), y.views[c].sub(plan.own[c]));

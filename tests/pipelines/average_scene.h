@@ -82,7 +82,7 @@ inline std::pair<std::vector<double>, std::string> halves_of(const std::filesyst
   EXPECT_TRUE(in.next());
   EXPECT_EQ(in.name(), "probabilities.npy");
   std::string bytes(static_cast<std::size_t>(1) << 26, ' ');
-  bytes.resize(static_cast<std::size_t>(in.read(bytes.data(), std::ssize(bytes))));
+  bytes.resize(in.read(bytes.data(), std::ssize(bytes)));
   const std::size_t begin = bytes.find('\n') + 1, shape = bytes.find("'shape': ");
   std::vector<double> values;
   for (std::size_t at = begin; at + 1 < bytes.size(); at += 2) {

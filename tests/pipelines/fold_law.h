@@ -41,8 +41,7 @@ inline void expect_each_fold_predicts_its_own(const FoldLaw& law, Progress& prog
       evaluate.further.push_back(report.held_out->output);
     const auto splits = splits_of_run(o.run);
     ASSERT_EQ(splits.size(), 5u);
-    for (const std::string& name : splits.at(static_cast<std::size_t>(fold[0] - '0')).val)
-      EXPECT_TRUE(held.insert(name).second) << name;
+    for (const std::string& name : splits.at(fold[0] - '0').val) EXPECT_TRUE(held.insert(name).second) << name;
   }
   EXPECT_EQ(held.size(), law.items);
   const TaskReport scores = run_evaluate(evaluate, progress);

@@ -76,8 +76,7 @@ class MailboxTransport : public Transport {
  protected:
   MessageId begin_send(int to, int tag, std::span<const std::byte> bytes) override {
     const std::lock_guard lock(box_.mutex);
-    Letter letter{
-        .from = rank_, .to = to, .tag = tag, .number = box_.sent[static_cast<std::size_t>(rank_)]++, .bytes = bytes};
+    Letter letter{.from = rank_, .to = to, .tag = tag, .number = box_.sent[rank_]++, .bytes = bytes};
     if (box_.postman) box_.postman(letter);
     sends_[++last_] = letter.fetched;
     box_.letters[{rank_, to}].push_back(std::move(letter));
@@ -124,7 +123,7 @@ inline std::vector<std::exception_ptr> run_ranks(Mailbox& mailbox, const std::fu
         MailboxTransport transport(mailbox, rank);
         run_as_rank(transport, [&] { body(transport); });
       } catch (...) {
-        errors[static_cast<std::size_t>(rank)] = std::current_exception();
+        errors[rank] = std::current_exception();
       }
     });
   for (std::thread& thread : threads) thread.join();

@@ -19,13 +19,12 @@ TEST(RankClock, IsSetByHalfOfTheQuickestRoundTripAtMost) {
   std::vector<ClockOffset> ahead(3);
   run_valid_ranks(mailbox, [&](Transport& t) {
     const int rank = t.rank();
-    ahead[static_cast<std::size_t>(rank)] =
-        offset_to_first(t, [&] { return truth.seconds() + 1000.0 * rank; });  // rank 1 is 1000 s ahead
+    ahead[rank] = offset_to_first(t, [&] { return truth.seconds() + 1000.0 * rank; });  // rank 1 is 1000 s ahead
   });
   EXPECT_EQ(ahead[0].seconds, 0);
   EXPECT_EQ(ahead[0].round_trip_s, 0);
   for (int rank : {1, 2}) {
-    const ClockOffset& offset = ahead[static_cast<std::size_t>(rank)];
+    const ClockOffset& offset = ahead[rank];
     EXPECT_GT(offset.round_trip_s, 0);
     EXPECT_LE(std::abs(offset.seconds + 1000.0 * rank), offset.round_trip_s / 2 + 1e-9);
   }

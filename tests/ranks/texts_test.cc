@@ -21,7 +21,7 @@ TEST(Texts, RankZeroGetsThemByRankAndAllGetWhatItSays) {
        }))
     EXPECT_FALSE(error);
   EXPECT_EQ(gathered[0], (std::vector<std::string>{"", "a", "aa", "aaa"}));
-  for (int rank = 1; rank < 4; ++rank) EXPECT_TRUE(gathered[static_cast<std::size_t>(rank)].empty());
+  for (int rank = 1; rank < 4; ++rank) EXPECT_TRUE(gathered[rank].empty());
   EXPECT_EQ(first, std::vector<std::string>(4, "plan"));
 }
 

@@ -18,7 +18,7 @@ class Draws {
     return least + rng_below(key_, at_++, most - least + 1);
   }
   std::string one_of(const std::vector<std::string>& words) {
-    return words[static_cast<std::size_t>(from_to(0, static_cast<std::int64_t>(words.size()) - 1))];
+    return words[from_to(0, static_cast<std::int64_t>(words.size()) - 1)];
   }
 
  private:
@@ -38,7 +38,7 @@ std::string joined(const Extents& numbers) {
 Extents extents(Draws& draw, const Extents& least, const Extents& most) {
   Extents size;
   for (std::size_t a = 0; a < least.size(); ++a) size.push_back(draw.from_to(least[a], most[a]));
-  size[static_cast<std::size_t>(draw.from_to(0, static_cast<std::int64_t>(size.size()) - 1))] |= 1;
+  size[draw.from_to(0, static_cast<std::int64_t>(size.size()) - 1)] |= 1;
   return size;
 }
 

@@ -129,8 +129,7 @@ class Walk {
   InstructionPrice pack(const Instruction& instruction) {
     const Node& node = program_.graph.node(instruction.value);
     const auto types = program_.graph.input_types(instruction.value);
-    const TensorType& weights =
-        types[static_cast<std::size_t>(ops_.at(node.op).packed({node.attrs, types, node.type}))];
+    const TensorType& weights = types[ops_.at(node.op).packed({node.attrs, types, node.type})];
     const RateTable& table = rates_.at("pack", weights.dtype, {.kernel = kernel_of(node.attrs)});
     const double tasks =
         std::ceil(static_cast<double>(node.type.shape.back()) / static_cast<double>(kChannelsPerPackTask));

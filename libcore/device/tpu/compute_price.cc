@@ -17,8 +17,7 @@ double memory_bytes(const TpuSpec& device, const Program& program, const Fusions
   const auto& inputs = program.graph.node(id).inputs;
   double bytes = 0;
   for (int i = 0; i < static_cast<int>(inputs.size()); ++i)
-    if (i != def.scalar)
-      bytes += fusions.read_bytes(inputs[static_cast<std::size_t>(i)], needed_box(def, op, i, iteration));
+    if (i != def.scalar) bytes += fusions.read_bytes(inputs[i], needed_box(def, op, i, iteration));
   const Box written = def.driver < 0 ? iteration : result_box(def, op, iteration);
   return written.empty() ? bytes : bytes + layout_bytes(device, program, id, written.extent);
 }

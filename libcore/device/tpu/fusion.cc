@@ -34,11 +34,10 @@ Fusions::Fusions(const TpuSpec& device, const Program& program, const OpTable& o
   const Graph& graph = program.graph;
   std::vector<bool> read(values_.size(), false), wanted(values_.size(), false);
   for (const Node& node : graph.nodes())
-    for (ValueId input : node.inputs) read[static_cast<std::size_t>(input)] = true;
-  for (const auto& [name, id] : graph.outputs) wanted[static_cast<std::size_t>(id)] = true;
+    for (ValueId input : node.inputs) read[input] = true;
+  for (const auto& [name, id] : graph.outputs) wanted[id] = true;
   for (const Instruction& instruction : program.instructions)
-    if (instruction.kind == InstructionKind::kExchange)
-      values_[static_cast<std::size_t>(instruction.value)].exchanged = true;
+    if (instruction.kind == InstructionKind::kExchange) values_[instruction.value].exchanged = true;
   for (ValueId id = 0; id < graph.size(); ++id) {
     const auto index = static_cast<std::size_t>(id);
     if (!read[index] || wanted[index] || program.replicated(id) || !element_by_element(graph, ops, id)) continue;

@@ -32,7 +32,7 @@ class Fusions {
     bool fused = false, lost = false, exchanged = false;
     std::int64_t tensors = 1;  // number of tensors that its reader reads
   };
-  const Value& at(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
+  const Value& at(ValueId id) const { return values_[id]; }
 
   const TpuSpec& device_;
   const Program& program_;

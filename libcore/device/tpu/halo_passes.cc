@@ -15,13 +15,12 @@ Box iteration_of(const Instruction& instruction, std::size_t core, int axes) {
 
 HaloPasses::Operand HaloPasses::operand(const Instruction& instruction, int input) const {
   const Node& node = program_.graph.node(instruction.value);
-  const ValueId id = node.inputs[static_cast<std::size_t>(input)];
+  const ValueId id = node.inputs[input];
   const OpDef& def = ops_.at(node.op);
   const auto types = program_.graph.input_types(instruction.value);
   const OpContext op{node.attrs, types, node.type};
-  const Shape& shape = types[static_cast<std::size_t>(input)].shape;
-  const int iterated =
-      def.driver < 0 ? node.type.shape.axes() : types[static_cast<std::size_t>(def.driver)].shape.axes();
+  const Shape& shape = types[input].shape;
+  const int iterated = def.driver < 0 ? node.type.shape.axes() : types[def.driver].shape.axes();
   const auto& own = program_.plan(id).own;
   // All replicas have the same boxes, so the cores of the first one suffice.
   const std::size_t cores =
@@ -82,7 +81,7 @@ std::vector<Pass> HaloPasses::of(const Instruction& instruction, Price& price) {
   }
   const int driver = ops_.at(node.op).driver;
   for (int input = 0; input < static_cast<int>(node.inputs.size()); ++input) {
-    ValueId id = node.inputs[static_cast<std::size_t>(input)];
+    ValueId id = node.inputs[input];
     if (program_.replicated(id) || !fusions_.exchanged(id) || program_.graph.node(id).type.shape.axes() < 4) continue;
     Operand from = operand(instruction, input);
     if (from.edges.empty()) continue;
@@ -101,7 +100,7 @@ std::vector<Pass> HaloPasses::of(const Instruction& instruction, Price& price) {
                         .axis = from.edges.front().axis,
                         .seconds = (wider - 1) * price.matrix_s});
       from.extent = other.extent;
-      id = node.inputs[static_cast<std::size_t>(driver)];
+      id = node.inputs[driver];
     }
     if (brought_.insert({id, node.op, from.edges}).second) lower(passes, id, std::move(from));
   }

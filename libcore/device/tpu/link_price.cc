@@ -16,10 +16,10 @@ InstructionPrice ExchangePricer::price(std::span<const Copy> copies, std::int64_
     const double bytes = static_cast<double>(copy.box.count() * element_bytes);
     price.bytes += bytes;
     price.hops = std::max(price.hops, torus_.hops(copy.from, copy.to));
-    core_bytes_[static_cast<std::size_t>(copy.from)] += bytes;
-    core_bytes_[static_cast<std::size_t>(copy.to)] += bytes;
-    if (torus_.chip(copy.from) == torus_.chip(copy.to)) path_bytes_[static_cast<std::size_t>(copy.from)] += bytes;
-    torus_.route(copy.from, copy.to, [&](std::int64_t link) { link_bytes_[static_cast<std::size_t>(link)] += bytes; });
+    core_bytes_[copy.from] += bytes;
+    core_bytes_[copy.to] += bytes;
+    if (torus_.chip(copy.from) == torus_.chip(copy.to)) path_bytes_[copy.from] += bytes;
+    torus_.route(copy.from, copy.to, [&](std::int64_t link) { link_bytes_[link] += bytes; });
   }
   auto most = [](const std::vector<double>& bytes) { return *std::max_element(bytes.begin(), bytes.end()); };
   price.slowest = {

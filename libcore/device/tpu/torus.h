@@ -46,7 +46,7 @@ class Torus {
 
   const Slice& slice() const { return slice_; }
   std::int64_t cores() const { return static_cast<std::int64_t>(places_.size()); }
-  const Place& place(std::int64_t core) const { return places_[static_cast<std::size_t>(core)]; }
+  const Place& place(std::int64_t core) const { return places_[core]; }
   /// Links between the chips of two cores on the shortest way; 0 on one chip.
   int hops(std::int64_t a, std::int64_t b) const;
   /// The host that a core is attached to; hosts are numbered row by row.

@@ -61,9 +61,7 @@ class Walk {
   Price compute(const Instruction& instruction) const {
     const Node& node = program_.graph.node(instruction.value);
     const OpDef& def = ops_.at(node.op);
-    const Shape& shape = def.driver < 0
-                             ? node.type.shape
-                             : program_.graph.node(node.inputs[static_cast<std::size_t>(def.driver)]).type.shape;
+    const Shape& shape = def.driver < 0 ? node.type.shape : program_.graph.node(node.inputs[def.driver]).type.shape;
     std::vector<BoxKind> seen;
     Price slowest;
     for (const auto& blocks : instruction.blocks) {

@@ -135,10 +135,9 @@ void WeightGradient::read_x(const WeightGradientCall& call, const Step& step, st
                             std::byte* to) const {
   const std::int64_t rows = step.size.h + window_.kernel[1] - 1, row_bytes = p.x_row_pairs * kLineBytes;
   for (std::int64_t i = call.range.first_in; i < call.range.past_in;) {
-    const Block& block = blocks_[static_cast<std::size_t>(i)];
+    const Block& block = blocks_[i];
     std::int64_t count = 0, channels = 0;  // blocks of the same part
-    for (; i < call.range.past_in && blocks_[static_cast<std::size_t>(i)].part == block.part; ++i, ++count)
-      channels += blocks_[static_cast<std::size_t>(i)].channels;
+    for (; i < call.range.past_in && blocks_[i].part == block.part; ++i, ++count) channels += blocks_[i].channels;
     const TensorView x = call.x[block.part].lifted();
     for (std::int64_t r = 0; r < rows; ++r) {
       const VoxelRow row =
@@ -225,7 +224,7 @@ void WeightGradient::write(const WeightGradientCall& call, std::int64_t tap, std
   const bool aligned_rows = reinterpret_cast<std::uintptr_t>(call.d_w.data) % kLineBytes == 0 && co % kTileRows == 0;
   for (std::int64_t i = in; i < std::min(in + 2, call.range.past_in); ++i)
     for (std::int64_t o = out; o < std::min(out + 2, call.range.past_out); ++o) {
-      const Block& block = blocks_[static_cast<std::size_t>(i)];
+      const Block& block = blocks_[i];
       const std::byte* tile = sums + ((o - out) * 2 + i - in) * kTileBytes;
       float* to = call.d_w.as<float>() + (tap * ci + block.first) * co + o * kTileRows;
       const std::int64_t channels = std::min(kTileRows, co - o * kTileRows);

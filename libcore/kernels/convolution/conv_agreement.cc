@@ -84,8 +84,7 @@ Operands operands_of(const fast::SmallConv& c, const ConvUse& use) {
 
 Tensor result_of(const Kernel& kernel, std::span<const TensorView> inputs, DType dtype, const Shape& shape) {
   const Tensor out = no_numbers(dtype, shape), packed = no_numbers(DType::kU8, {kernel.packed_bytes() + 64});
-  if (kernel.packed_bytes() > 0)
-    kernel.pack_all(inputs[static_cast<std::size_t>(kernel.packed_input())], packed.data());
+  if (kernel.packed_bytes() > 0) kernel.pack_all(inputs[kernel.packed_input()], packed.data());
   KernelCall call{.inputs = inputs, .output = out.view(), .packed = packed.data()};
   const Tensor workspace = no_numbers(DType::kU8, {kernel.workspace_bytes(call) + 64});
   call.workspace = workspace.data();

@@ -194,7 +194,7 @@ class TiledWeightGrad : public Kernel {
         if (plane < x.box.begin[1] || plane >= x.box.end(1)) continue;  // all zero
         const std::int64_t place = plane - floor_div(plane, b.x_planes) * b.x_planes;
         float* panels = to.x_panels + place * b.x_plane;
-        if (std::int64_t& known = held[static_cast<std::size_t>(place)]; known != plane) {
+        if (std::int64_t& known = held[place]; known != plane) {
           known = plane;
           read.set(1, plane, plane + 1);
           pack_panels(x, read, {tile_in_, b.x_panel, in_panels_}, to.row, panels);

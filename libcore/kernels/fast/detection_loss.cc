@@ -28,7 +28,7 @@ using Row = std::vector<float>;
 
 template <class X>
 void read(const X* from, std::int64_t count, Row& row) {
-  for (std::int64_t i = 0; i < count; ++i) row[static_cast<std::size_t>(i)] = to_f32(from[i]);
+  for (std::int64_t i = 0; i < count; ++i) row[i] = to_f32(from[i]);
 }
 
 const std::int32_t* targets_at(const TensorView& targets, Dims at) {
@@ -131,7 +131,7 @@ void read_at(const TensorView& view, Dims at, Row& row) {
 void write_at(const Row& row, const TensorView& view, const Dims& at) {
   with_type(view.dtype, [&]<class Y>(Y*) {
     Y* to = view.as<Y>() + offset_at(view, at);
-    for (std::int64_t i = 0; i < view.extent().back(); ++i) round_to(row[static_cast<std::size_t>(i)], to[i]);
+    for (std::int64_t i = 0; i < view.extent().back(); ++i) round_to(row[i], to[i]);
   });
 }
 

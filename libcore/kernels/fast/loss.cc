@@ -24,7 +24,7 @@ constexpr std::int64_t kVoxels = 64;
 std::vector<std::int64_t> not_known(std::span<const std::int64_t> as) {
   std::vector<std::int64_t> classes;
   for (std::int64_t c = 1; c < std::ssize(as); ++c)
-    if (as[static_cast<std::size_t>(c)] != c) classes.push_back(c);
+    if (as[c] != c) classes.push_back(c);
   return classes;
 }
 
@@ -38,8 +38,7 @@ struct Softmax {
   template <class X>
   void read(const X* logits, std::int64_t stride, std::int64_t count) {
     for (std::int64_t v = 0; v < count; ++v)
-      for (std::int64_t c = 0; c < classes_; ++c)
-        p[static_cast<std::size_t>(c * kVoxels + v)] = to_f32(logits[v * stride + c]);
+      for (std::int64_t c = 0; c < classes_; ++c) p[c * kVoxels + v] = to_f32(logits[v * stride + c]);
   }
 
   /// Replaces the logit of the background by log(sum of e^logit) over it and `classes`, whose own become the least.
@@ -65,7 +64,7 @@ struct Softmax {
     for (std::size_t k = classes.size() + 1; k-- > 0;) {  // the background last, since the others read it
       float* __restrict to = grad.data() + (k == 0 ? 0 : classes[k - 1] * kVoxels);
       const float* of = part.data() + static_cast<std::int64_t>(k) * kVoxels;
-      for (std::int64_t v = 0; v < kVoxels; ++v) to[v] = grad[static_cast<std::size_t>(v)] * exp_negative(of[v]);
+      for (std::int64_t v = 0; v < kVoxels; ++v) to[v] = grad[v] * exp_negative(of[v]);
     }
   }
 
@@ -109,7 +108,7 @@ void read_labels(const TensorView& labels, Dims at, std::int64_t count, std::spa
   const std::int32_t* from = labels.as<std::int32_t>() + offset_at(labels, at);
   for (std::int64_t v = 0; v < kVoxels; ++v) {
     const std::int32_t label = v < count ? from[v * labels.strides[3]] : -1;
-    out[v] = label >= 0 && label < std::ssize(as) ? static_cast<std::int32_t>(as[static_cast<std::size_t>(label)]) : -1;
+    out[v] = label >= 0 && label < std::ssize(as) ? static_cast<std::int32_t>(as[label]) : -1;
   }
 }
 
@@ -162,7 +161,7 @@ struct Sums {
     store(sums, at + 3 * classes, cross_entropy);
     store(sums, at + 3 * classes + 1, count);
     for (std::int64_t c = 0; c < classes && spec.known != nullptr; ++c)
-      store(sums, at + sums_per_group(classes) + c, known[static_cast<std::size_t>(c)]);
+      store(sums, at + sums_per_group(classes) + c, known[c]);
   }
 };
 
@@ -185,8 +184,7 @@ double piece_cross_entropy(const Softmax& s, const std::int32_t* labels, const f
 template <class Y>
 void write_piece(const std::vector<float>& grad, Y* to, std::int64_t stride, std::int64_t count, std::int64_t classes) {
   for (std::int64_t v = 0; v < count; ++v)
-    for (std::int64_t c = 0; c < classes; ++c)
-      round_to(grad[static_cast<std::size_t>(c * kVoxels + v)], to[v * stride + c]);
+    for (std::int64_t c = 0; c < classes; ++c) round_to(grad[c * kVoxels + v], to[v * stride + c]);
 }
 
 void segmentation_sums(const TensorView& logits, const TensorView& labels, const TensorView& sums,
@@ -209,7 +207,7 @@ void segmentation_sums(const TensorView& logits, const TensorView& labels, const
                   [&]<class X>(X*) { softmax.read(logits.as<X>() + offset_at(logits, at), logits.strides[3], count); });
         softmax.merge(unknown);
         for (std::int64_t v = 0; v < kVoxels; ++v)
-          if (label[v] >= 0) label_logit[v] = softmax.p[static_cast<std::size_t>(label[v] * kVoxels + v)];
+          if (label[v] >= 0) label_logit[v] = softmax.p[label[v] * kVoxels + v];
         softmax.normalise(unknown);
         total.add(softmax, label, spec.classes);
         total.cross_entropy += piece_cross_entropy(softmax, label, label_logit, total.count);
@@ -239,8 +237,8 @@ void segmentation_grad(const TensorView& logits, const TensorView& labels, const
       softmax.normalise(unknown);
       float mean[kVoxels] = {};
       for (std::int64_t c = 0; c < spec.classes; ++c) {
-        const auto hit = static_cast<float>(terms.d_intersection[static_cast<std::size_t>(c)] * share);
-        const auto any = static_cast<float>(terms.d_probability[static_cast<std::size_t>(c)] * share);
+        const auto hit = static_cast<float>(terms.d_intersection[c] * share);
+        const auto any = static_cast<float>(terms.d_probability[c] * share);
         const auto class_id = static_cast<std::int32_t>(c);
         const float* __restrict p = softmax.p.data() + c * kVoxels;
         float* __restrict g = grad.data() + c * kVoxels;

@@ -54,9 +54,9 @@ void for_each_pair(const Box& box, const Window& window, const Partners (&lists)
   for_each_row(box, [&](const Dims& at) {
     begin(at);
     Dims other = at;
-    for (const Partner& d : lists[0][static_cast<std::size_t>(at[1] - box.begin[1])])
-      for (const Partner& h : lists[1][static_cast<std::size_t>(at[2] - box.begin[2])])
-        for (const Partner& w : lists[2][static_cast<std::size_t>(at[3] - box.begin[3])]) {
+    for (const Partner& d : lists[0][at[1] - box.begin[1]])
+      for (const Partner& h : lists[1][at[2] - box.begin[2]])
+        for (const Partner& w : lists[2][at[3] - box.begin[3]]) {
           other[1] = d.at;
           other[2] = h.at;
           other[3] = w.at;
@@ -221,8 +221,7 @@ void avg_pool_grad(const TensorView& d_y, const TensorView& d_x, const Window& w
         d_x.box, window, lists, [&](const Dims&) { std::fill(sum.begin(), sum.end(), 0.0F); },
         [&](std::int64_t, const Dims& o) {
           std::size_t volume = 1;
-          for (int a = 0; a < 3; ++a)
-            volume *= taps[a][static_cast<std::size_t>(o[a + 1] - d_y.box.begin[a + 1])].size();
+          for (int a = 0; a < 3; ++a) volume *= taps[a][o[a + 1] - d_y.box.begin[a + 1]].size();
           add_share(d_y.as<G>() + offset_at(d_y, o), channels, static_cast<float>(volume), sum.data());
         },
         [&](const Dims& at) { write_row(sum.data(), d_x, at); });

@@ -128,9 +128,7 @@ void conv_input_grad(const TensorView& d_y, const TensorView& w, const TensorVie
   std::vector<double> turned(weights.size());
   for (std::int64_t k = 0; k < window.volume(); ++k)
     for (std::int64_t i = 0; i < ci; ++i)
-      for (std::int64_t o = 0; o < co; ++o)
-        turned[static_cast<std::size_t>((k * co + o) * ci + i)] =
-            weights[static_cast<std::size_t>((k * ci + i) * co + o)];
+      for (std::int64_t o = 0; o < co; ++o) turned[(k * co + o) * ci + i] = weights[(k * ci + i) * co + o];
   const std::vector<double> start = initial_row(bias, ci);
   std::vector<double> sum(static_cast<std::size_t>(ci));
   for_each_row(d_x.box, [&](const Dims& i) {

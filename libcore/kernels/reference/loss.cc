@@ -24,7 +24,7 @@ using ScoredAs = std::vector<std::int64_t>;
 std::int64_t label_at(const TensorView& labels, Dims at, const ScoredAs& as) {
   at[at.axes() - 1] = labels.box.begin.back();
   const auto label = static_cast<std::int64_t>(load(labels, offset_at(labels, at)));
-  return label >= 0 && label < std::ssize(as) ? as[static_cast<std::size_t>(label)] : -1;
+  return label >= 0 && label < std::ssize(as) ? as[label] : -1;
 }
 
 /// The logits of the classes that are scored, of which softmax makes the sums of the probabilities: the logarithm of
@@ -34,11 +34,10 @@ Row merged(const Row& logit, const ScoredAs& as) {
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
   Row top(logit.size(), kNothing), total(logit.size(), 0.0);
   for (std::size_t c = 0; c < logit.size(); ++c) {
-    double& most = top[static_cast<std::size_t>(as[c])];
+    double& most = top[as[c]];
     most = std::max(most, logit[c]);
   }
-  for (std::size_t c = 0; c < logit.size(); ++c)
-    total[static_cast<std::size_t>(as[c])] += std::exp(logit[c] - top[static_cast<std::size_t>(as[c])]);
+  for (std::size_t c = 0; c < logit.size(); ++c) total[as[c]] += std::exp(logit[c] - top[as[c]]);
   for (std::size_t c = 0; c < logit.size(); ++c) top[c] = total[c] == 0 ? kNothing : top[c] + std::log(total[c]);
   return top;
 }

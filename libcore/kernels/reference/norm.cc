@@ -97,7 +97,7 @@ void norm_grad_sums(const TensorView& x, const TensorView& stats, const TensorVi
   std::vector<Pairs> stat;
   for (std::int64_t g = sums.box.begin[0]; g < sums.box.end(0); ++g) stat.emplace_back(stats, g);
   sum_pairs(d_y.box, sums, spec, [&](const Dims& at, std::int64_t g, Row& first, Row& second) {
-    const Pairs& s = stat[static_cast<std::size_t>(g - sums.box.begin[0])];
+    const Pairs& s = stat[g - sums.box.begin[0]];
     load_row(x, offset_at(x, at), row_count(d_y.box), value.data());
     load_row(d_y, offset_at(d_y, at), row_count(d_y.box), grad.data());
     for (std::size_t c = 0; c < value.size(); ++c) {

@@ -37,7 +37,7 @@ class ChannelBlocks {
   std::int64_t channels() const { return begins_.back(); }
   const int* sizes() const { return sizes_.data(); }
   /// The first channel of a block among all channels; channels() for block count().
-  std::int64_t begin(std::int64_t block) const { return begins_[static_cast<std::size_t>(block)]; }
+  std::int64_t begin(std::int64_t block) const { return begins_[block]; }
   std::size_t parts() const { return parts_.size(); }
   std::int64_t part_channels(std::size_t part) const { return parts_[part]; }
   /// The first block of a part; count() for part parts().

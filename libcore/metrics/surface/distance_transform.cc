@@ -27,16 +27,16 @@ class Line {
       double start = -kNoSite;
       while (parabolas > 0) {
         start = meeting(root(parabolas - 1), q, spacing);
-        if (start > starts_[static_cast<std::size_t>(parabolas - 1)]) break;
+        if (start > starts_[parabolas - 1]) break;
         --parabolas, start = -kNoSite;
       }
-      roots_[static_cast<std::size_t>(parabolas)] = {q, value(q)};
-      starts_[static_cast<std::size_t>(parabolas++)] = start;
+      roots_[parabolas] = {q, value(q)};
+      starts_[parabolas++] = start;
     }
     std::int64_t k = 0;
     for (std::int64_t p = 0; p < length && parabolas > 0; ++p) {
-      while (k + 1 < parabolas && starts_[static_cast<std::size_t>(k + 1)] <= static_cast<double>(p)) ++k;
-      values[static_cast<std::size_t>(p)] = root(k).value + square(spacing * static_cast<double>(p - root(k).at));
+      while (k + 1 < parabolas && starts_[k + 1] <= static_cast<double>(p)) ++k;
+      values[p] = root(k).value + square(spacing * static_cast<double>(p - root(k).at));
     }
   }
 
@@ -45,8 +45,8 @@ class Line {
     std::int64_t at;
     double value;
   };
-  const Root& root(std::int64_t k) const { return roots_[static_cast<std::size_t>(k)]; }
-  double value(std::int64_t q) const { return values[static_cast<std::size_t>(q)]; }
+  const Root& root(std::int64_t k) const { return roots_[k]; }
+  double value(std::int64_t q) const { return values[q]; }
   /// The position at which the parabola of q becomes lower than that of an earlier root.
   double meeting(const Root& left, std::int64_t q, double spacing) const {
     const double apart = static_cast<double>(q - left.at), middle = static_cast<double>(q + left.at) / 2;
@@ -75,9 +75,9 @@ std::vector<double> squared_distances(const Mask& sites, const GridSpacing& spac
     for (std::int64_t l = 0; l < lines; ++l) {
       // Line l begins at its position within `stride`, after whole blocks of length x stride voxels.
       double* first = map.data() + l / stride * stride * length + l % stride;
-      for (std::int64_t p = 0; p < length; ++p) line.values[static_cast<std::size_t>(p)] = first[p * stride];
+      for (std::int64_t p = 0; p < length; ++p) line.values[p] = first[p * stride];
       line.transform(length, spacing_mm[axis]);
-      for (std::int64_t p = 0; p < length; ++p) first[p * stride] = line.values[static_cast<std::size_t>(p)];
+      for (std::int64_t p = 0; p < length; ++p) first[p * stride] = line.values[p];
     }
   }
   return map;
@@ -90,11 +90,11 @@ std::vector<double> squared_distances_by_pairs(const Mask& sites, const GridSpac
   std::vector<double> map(sites.at.size(), kNoSite);
   for (std::int64_t i = 0; i < count; ++i)
     for (std::int64_t s = 0; s < count; ++s) {
-      if (!sites.at[static_cast<std::size_t>(s)]) continue;
+      if (!sites.at[s]) continue;
       const GridSize a = place(i), b = place(s);
       double sum = 0;
       for (std::size_t x = 0; x < 3; ++x) sum += square(spacing_mm[x] * static_cast<double>(a[x] - b[x]));
-      map[static_cast<std::size_t>(i)] = std::min(map[static_cast<std::size_t>(i)], sum);
+      map[i] = std::min(map[i], sum);
     }
   return map;
 }

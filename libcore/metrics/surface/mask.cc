@@ -32,7 +32,7 @@ std::int64_t label_at(const TensorView& v, std::int64_t offset) {
 
 std::uint8_t Mask::value(std::int64_t d, std::int64_t h, std::int64_t w) const {
   const bool inside = d >= 0 && d < size[0] && h >= 0 && h < size[1] && w >= 0 && w < size[2];
-  return inside ? at[static_cast<std::size_t>(index(d, h, w))] : std::uint8_t{0};
+  return inside ? at[index(d, h, w)] : std::uint8_t{0};
 }
 
 bool Mask::empty() const {
@@ -56,7 +56,7 @@ std::vector<Box> class_boxes(const TensorView& prediction, const TensorView& ref
         const std::int64_t mine = label_at(prediction, i), truth = label_at(reference, i);
         if (ignored >= 0 && truth == ignored) continue;
         for (const std::int64_t label : {mine, truth})
-          if (label >= 0 && label < classes) bounds[static_cast<std::size_t>(label)].add({d, h, w});
+          if (label >= 0 && label < classes) bounds[label].add({d, h, w});
       }
   std::vector<Box> boxes;
   for (const Bounds& one : bounds) boxes.push_back(one.box());

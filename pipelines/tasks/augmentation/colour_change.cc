@@ -41,7 +41,7 @@ void recolour(Tensor& pixels, const ColourChange& change) {
     Rgb rgb{p[0], is_grey ? p[0] : p[1], is_grey ? p[0] : p[2]};
     if (!is_grey && change.hue_degrees != 0) rgb = rotated_hue(rgb, grey, cosine, sine);
     for (std::int64_t c = 0; c < channels; ++c) {
-      const double colour = grey + (rgb[static_cast<std::size_t>(c)] - grey) * change.saturation;
+      const double colour = grey + (rgb[c] - grey) * change.saturation;
       p[c] = static_cast<float>(std::clamp(mean + (colour - mean) * change.contrast + change.shift, 0.0, 1.0));
     }
   }

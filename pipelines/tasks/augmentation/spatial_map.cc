@@ -83,7 +83,7 @@ Box SpatialMap::sources(const Box& box) const {
   Vector3 low, high;
   for (int corner = 0; corner < 8; ++corner) {
     std::array<std::int64_t, 3> index{};
-    for (int a = 0; a < 3; ++a) index[static_cast<std::size_t>(a)] = (corner >> a) & 1 ? box.end(a) - 1 : box.begin[a];
+    for (int a = 0; a < 3; ++a) index[a] = (corner >> a) & 1 ? box.end(a) - 1 : box.begin[a];
     const Vector3 place = at(index);
     for (std::size_t a = 0; a < 3; ++a) {
       low[a] = corner == 0 ? place[a] : std::min(low[a], place[a]);

@@ -75,8 +75,7 @@ class ClassTask : public TrainingTask {
           cases.push_back({.name = std::string(role) + "/" + file.filename().string(), .files = {file}});
       if (set->files.empty())
         for (const ClassItem& item : set->items)
-          cases.push_back(hashed_item(item, p_.reading.items,
-                                      std::string(role) + "/" + set->classes[static_cast<std::size_t>(item.label)]));
+          cases.push_back(hashed_item(item, p_.reading.items, std::string(role) + "/" + set->classes[item.label]));
       if (set->files.empty())
         for (std::size_t i = 0; i < set->items.size(); ++i) {
           HashedCase& hashed = cases[cases.size() - set->items.size() + i];

@@ -103,7 +103,7 @@ class ItemEvaluation : public RunEvaluation {
   TakeCore take() override {
     return take_values<ItemScore>([this](std::size_t, std::span<const ItemScore> found) {
       const std::scoped_lock lock(taking_);
-      for (const ItemScore& score : found) likelier_.at(static_cast<std::size_t>(score.sample)) = score.likelier;
+      for (const ItemScore& score : found) likelier_.at(score.sample) = score.likelier;
     });
   }
 

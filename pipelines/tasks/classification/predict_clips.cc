@@ -110,8 +110,8 @@ class ClipsPrediction : public Prediction {
     b_.done(i, o_.output, 0);
     const std::int64_t label = likeliest(line.mean);
     told_.push_back({{"file", video.name},
-                     {"class", p_.classes[static_cast<std::size_t>(label)]},
-                     {"probability", line.mean[static_cast<std::size_t>(label)]},
+                     {"class", p_.classes[label]},
+                     {"probability", line.mean[label]},
                      {"windows", ClipWindows(video.frames, steps_).count()},
                      {"intervals", merged(line.segments).size()}});
     if (!own_.draw.empty()) {
@@ -206,9 +206,8 @@ class ClipsPrediction : public Prediction {
     RowAverages averages;
     for (std::size_t model = 0; model < b_.models(); ++model) {
       const auto rows =
-          classify(b_.session(model), video.extents, std::ssize(usable), [&](std::int64_t n, const TensorView& box) {
-            windows_of[model].place(usable[static_cast<std::size_t>(n)], n, box);
-          });
+          classify(b_.session(model), video.extents, std::ssize(usable),
+                   [&](std::int64_t n, const TensorView& box) { windows_of[model].place(usable[n], n, box); });
       for (std::size_t i = 0; i < rows.size(); ++i) averages.add(i, rows[i], b_.run_of(model).times);
     }
     std::vector<std::vector<double>> rows;

@@ -23,7 +23,7 @@ DemoReport demo_images(const DemoOptions& options, int magnify, Progress& progre
   make_demo_cases(options, total, "pictures", progress, [&](int i) {
     const auto phantom = make_detection_phantom({.seed = options.seed, .index = i, .magnify = magnify});
     const std::string id = demo_id(i), path = (i < train ? "train/" : "val/") + id + ".png";
-    DetectionImage& image = images[static_cast<std::size_t>(i)];
+    DetectionImage& image = images[i];
     image = {.file = id + ".png",
              .id = i + 1,
              .width = phantom.pixels.shape()[1],

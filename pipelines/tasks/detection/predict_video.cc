@@ -107,7 +107,7 @@ class VideoDetector {
       const ScoredBox& b = found.boxes[i];
       if (b.score < o_.drawn_score) continue;
       const bool tracked = found.tracks[i] > 0;
-      const std::string name = classes_.at(static_cast<std::size_t>(b.category)).name;
+      const std::string name = classes_.at(b.category).name;
       boxes.push_back(
           {.box = {times * b.box.x, times * b.box.y, times * b.box.width, times * b.box.height},
            .colour = static_cast<int>(tracked ? found.tracks[i] : b.category + 1),

@@ -140,7 +140,7 @@ class VolumeEvaluation : public RunEvaluation {
       s.size = widest;
       for (int a = 0; a < 3; ++a) {
         const std::int64_t room = widest[a] - shape(s.item)[a];
-        s.begin[static_cast<std::size_t>(a)] = room >= 0 ? -(room / 2) : (-room) / 2;
+        s.begin[a] = room >= 0 ? -(room / 2) : (-room) / 2;
       }
     }
     return samples;

@@ -24,7 +24,7 @@ LargestParts::LargestParts(const std::string& largest, const std::vector<std::st
         throw Error(ErrorKind::kUsage, "[predict] {largest} names \"" + shown_name(name) +
                                            "\", which is no class of the run; expected auto, none, all, or of " +
                                            joined(std::vector(classes_.begin() + 1, classes_.end()), ","));
-      chosen_[static_cast<std::size_t>(found - classes_.begin())] = 1;
+      chosen_[found - classes_.begin()] = 1;
     }
   any_ = std::ranges::find(chosen_, 1) != chosen_.end();
 }

@@ -28,7 +28,7 @@ Sizes sizes_of(const std::vector<PreparedCase>& cases) {
     for (int axis = 0; axis < 3; ++axis) {
       const std::int64_t extent = item.shape[2 - axis];
       voxels *= extent;
-      auto &least = sizes.least[static_cast<std::size_t>(axis)], &most = sizes.most[static_cast<std::size_t>(axis)];
+      auto &least = sizes.least[axis], &most = sizes.most[axis];
       least = sizes.voxels == 0 ? extent : std::min(least, extent), most = std::max(most, extent);
     }
     sizes.voxels += voxels;

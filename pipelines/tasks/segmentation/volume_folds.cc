@@ -72,7 +72,7 @@ std::vector<Split> folds_as_kept(const PreparedDataset& dataset, const std::vect
 }
 
 Split choose_split(const PreparedDataset& dataset, const std::vector<Split>& folds, const std::string& fold) {
-  if (!folds.empty()) return folds[static_cast<std::size_t>(number_of_fold(fold, std::ssize(folds)))];
+  if (!folds.empty()) return folds[number_of_fold(fold, std::ssize(folds))];
   return {.train = ids_of(dataset), .val = {}};
 }
 

@@ -58,8 +58,7 @@ DrawReport draw_time_line(const DrawTimeLine& o, std::span<const TimeSegment> se
         draw_caption(rgb, {.x = 0,
                            .y = band.top(),
                            .colour = colour_of(segments[at].label),
-                           .text = classes.at(static_cast<std::size_t>(segments[at].label)) + " " +
-                                   fixed_text(segments[at].probability, 2)});
+                           .text = classes.at(segments[at].label) + " " + fixed_text(segments[at].probability, 2)});
     }
     (copy.write(rgb, frame.pts_ticks) ? report.frames : report.not_drawn) += 1;
     if (copy.times() == 1) frame.rgb = std::move(rgb);  // its memory serves the next frame

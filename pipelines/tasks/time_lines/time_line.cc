@@ -32,7 +32,7 @@ void TimeLineMaker::settle(std::int64_t until) {
     for (const Window& window : open_) add_to(mean, window.probabilities);
     for (double& p : mean) p /= static_cast<double>(open_.size());
     const std::int64_t label = likeliest(mean);
-    segments_.push_back({{settled_, end}, label, mean[static_cast<std::size_t>(label)]});
+    segments_.push_back({{settled_, end}, label, mean[label]});
     settled_ = end;
   }
   settled_ = std::max(settled_, until);

@@ -43,7 +43,7 @@ struct TimeLinesWriter::Impl {
                    << "," << csv_text(name_of(label)) << "," << csv_text(probability) << "," << span.begin << ","
                    << span.end;
   }
-  const std::string& name_of(std::int64_t label) const { return classes.at(static_cast<std::size_t>(label)); }
+  const std::string& name_of(std::int64_t label) const { return classes.at(label); }
   static std::string text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
   /// Returns the text of an object without its closing brace, so that entries can be appended.
   static std::string open_text(const Json& json) {
@@ -99,7 +99,7 @@ void TimeLinesWriter::window(const TimeWindow& w) {
   }
   i.any_window = i.any_video = true;
   if (!i.windows) return;
-  i.write_row(*i.windows, w.frames, label, w.probabilities[static_cast<std::size_t>(label)]);
+  i.write_row(*i.windows, w.frames, label, w.probabilities[label]);
   for (const double p : w.probabilities) i.windows->stream() << "," << csv_text(p);
   i.windows->stream() << "\n";
 }

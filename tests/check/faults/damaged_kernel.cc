@@ -28,7 +28,7 @@ void DamagedKernel::pack(const TensorView& weights, std::byte* packed, std::int6
 void DamagedKernel::run(const KernelCall& call) const {
   if (damage_.read >= 0) {
     std::vector<TensorView> inputs(call.inputs.begin(), call.inputs.end());
-    TensorView& input = inputs[static_cast<std::size_t>(damage_.read)];
+    TensorView& input = inputs[damage_.read];
     const StridedCopy damaged(input);
     if (!input.box.empty()) damage_.before(damaged.view);
     input = damaged.view;

@@ -68,7 +68,7 @@ Damaged one_tap(const FaultPlace& place) {
       if (!part.box.empty()) fill_zero(part);
     }};
   const int weights = place.def.name == "conv" ? static_cast<int>(attrs_of<ConvAttrs>(place.op.attrs).parts) : 1;
-  const Box tap = tap_of(place.op.inputs[static_cast<std::size_t>(weights)].shape);
+  const Box tap = tap_of(place.op.inputs[weights].shape);
   return Damage{.read = weights, .before = [tap](const TensorView& w) { fill_zero(w.sub(tap)); }};
 }
 
@@ -84,7 +84,7 @@ Damaged without(const FaultPlace& place, Box (*part_of)(const Shape& voxels)) {
     }};
   }
   const int summed = place.def.name == "norm_grad_sums" ? 4 : place.def.driver;  // d_y
-  const Shape& shape = place.op.inputs[static_cast<std::size_t>(summed)].shape;
+  const Shape& shape = place.op.inputs[summed].shape;
   if (!is_volume(shape) || part_of(shape).empty()) return {};
   return Damage{.read = summed, .before = [part = part_of(shape)](const TensorView& addends) {
                   if (const TensorView lost = common(addends, part); !lost.box.empty()) fill_zero(lost);

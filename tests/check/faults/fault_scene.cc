@@ -34,7 +34,7 @@ const std::map<std::string, std::string>& passes() {
 /// Returns the type whose voxels the op runs over: d_y of a weight gradient, x of a sum, else the result.
 TensorType walked(const Graph& graph, const OpTable& ops, ValueId id) {
   const int driver = ops.at(graph.node(id).op).driver;
-  return driver >= 0 ? graph.input_types(id)[static_cast<std::size_t>(driver)] : graph.node(id).type;
+  return driver >= 0 ? graph.input_types(id)[driver] : graph.node(id).type;
 }
 
 Graph with_kernel(Graph step, ConvKernel kernel) {
@@ -157,7 +157,7 @@ std::optional<PlantedRow> FaultScene::plant(ValueId id, const Fault& fault, bool
   const OpContext op{node.attrs, types, node.type};
   const std::optional<Damage> damage = fault.damage({op_table().at(node.op), op});
   if (!damage || (fault.scales && sums_to_zero(node))) return {};
-  std::unique_ptr<Kernel>& bound = executable_.kernels.by_value[static_cast<std::size_t>(id)].kernel;
+  std::unique_ptr<Kernel>& bound = executable_.kernels.by_value[id].kernel;
   std::unique_ptr<Kernel> real = std::move(bound);
   const Tensor before = cores_->gather(id);
   bound = std::make_unique<DamagedKernel>(std::shared_ptr<const Kernel>(std::shared_ptr<void>(), real.get()), *damage);

@@ -140,7 +140,7 @@ TEST_F(BadClassesCli, IdxFilesThatLieAreRefusedByName) {
                     labels = file_text(file("digits/train-labels-idx1-ubyte"));
   std::string fewer = labels.substr(0, labels.size() - 1), many = images, other = images;
   fewer[7] = 29;
-  for (int i = 4; i < 16; ++i) many[static_cast<std::size_t>(i)] = '\xff';
+  for (int i = 4; i < 16; ++i) many[i] = '\xff';
   other[2] = 0x0d;
   const std::string cut = images.substr(0, images.size() / 2);
   int i = 0;

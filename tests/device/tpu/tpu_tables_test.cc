@@ -150,15 +150,14 @@ TEST(TpuTables, EveryRowHasItsResidualsInJson) {
 
 std::int64_t unread(const Graph& graph) {
   std::vector<bool> read(static_cast<std::size_t>(graph.size()), false);
-  const auto mark = [&](ValueId id) { read[static_cast<std::size_t>(id)] = true; };
+  const auto mark = [&](ValueId id) { read[id] = true; };
   for (const Node& node : graph.nodes())
     for (ValueId input : node.inputs) mark(input);
   for (const auto& [name, id] : graph.outputs) mark(id);
   for (const auto& [parameter, id] : graph.gradients) mark(id);
   for (const auto& [state, id] : graph.effects) mark(id);
   std::int64_t count = 0;
-  for (ValueId id = 0; id < graph.size(); ++id)
-    count += graph.node(id).role == Role::kOp && !read[static_cast<std::size_t>(id)];
+  for (ValueId id = 0; id < graph.size(); ++id) count += graph.node(id).role == Role::kOp && !read[id];
   return count;
 }
 

@@ -53,7 +53,7 @@ TEST(NpzWriter, TheArchiveHoldsOneArrayWithItsHeader) {
   ASSERT_TRUE(in.next());
   EXPECT_EQ(in.name(), "probabilities.npy");
   std::string bytes(1 << 16, ' ');
-  bytes.resize(static_cast<std::size_t>(in.read(bytes.data(), std::ssize(bytes))));
+  bytes.resize(in.read(bytes.data(), std::ssize(bytes)));
   ASSERT_EQ(bytes.size(), 128u + 2 * 420);
   EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
   EXPECT_EQ(bytes.substr(8, 2), std::string("\x76\x00", 2)) << "118 bytes of text: the data begin at 128";

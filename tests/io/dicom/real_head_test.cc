@@ -50,7 +50,7 @@ void add_light(DcmDataset& set, const SliceEdit& edit, const std::vector<Sphere>
     for (int x = 0; x < kSide; ++x) {
       Vector at = edit.at;
       for (std::size_t r = 0; r < 3; ++r) at[r] += kPixelMm * (c[r] * x + c[3 + r] * y);
-      Uint16& pixel = lit[static_cast<std::size_t>(y * kSide + x)];
+      Uint16& pixel = lit[y * kSide + x];
       pixel = static_cast<Uint16>(pixel + std::lround(light_of(spheres, at)));
     }
   set.putAndInsertUint16(DCM_BitsStored, 16);

@@ -54,7 +54,7 @@ TEST(SegmentationObject, HasASegmentForEachClassAndNoEmptyFrame) {
   EXPECT_EQ(header.segments[1].type, "Kidney");
   EXPECT_EQ(header.segments[3].type, "Tissue") << "the generic term";
   std::vector<std::int64_t> frames(5);
-  for (const DicomFrame& frame : header.frames) ++frames.at(static_cast<std::size_t>(frame.segment));
+  for (const DicomFrame& frame : header.frames) ++frames.at(frame.segment);
   EXPECT_THAT(frames, ElementsAre(0, 4, 4, 0, 1));
   EXPECT_THAT(segmentation_frames(scene.labels()), ElementsAre(0, 4, 4, 0, 1));
   EXPECT_EQ(header.segmentation, "BINARY");

@@ -21,7 +21,7 @@ std::vector<std::uint8_t> filled(const std::vector<PixelContour>& contours, std:
       EXPECT_TRUE(a[0] == b[0] || a[1] == b[1]) << "edges run along pixels";
       if (a[0] != b[0]) continue;
       for (std::int32_t y = std::min(a[1], b[1]); y < std::max(a[1], b[1]); ++y)
-        for (std::int64_t x = a[0]; x < columns; ++x) mask[static_cast<std::size_t>(y * columns + x)] ^= 1;
+        for (std::int64_t x = a[0]; x < columns; ++x) mask[y * columns + x] ^= 1;
     }
   return mask;
 }
@@ -30,13 +30,13 @@ std::vector<std::uint8_t> filled(const std::vector<PixelContour>& contours, std:
 std::size_t parts_of(std::vector<std::uint8_t> mask, std::int64_t rows, std::int64_t columns) {
   std::size_t parts = 0;
   for (std::int64_t first = 0; first < rows * columns; ++first) {
-    if (mask[static_cast<std::size_t>(first)] == 0) continue;
+    if (mask[first] == 0) continue;
     ++parts;
     std::vector<std::int64_t> open = {first};
     while (!open.empty()) {
       const std::int64_t at = open.back();
       open.pop_back();
-      if (std::exchange(mask[static_cast<std::size_t>(at)], std::uint8_t{0}) == 0) continue;
+      if (std::exchange(mask[at], std::uint8_t{0}) == 0) continue;
       if (at % columns > 0) open.push_back(at - 1);
       if (at % columns < columns - 1) open.push_back(at + 1);
       if (at >= columns) open.push_back(at - columns);

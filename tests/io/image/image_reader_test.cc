@@ -46,7 +46,7 @@ class FramesOfClips : public VideoClips {
     ASSERT_EQ(frames_.size(), 25u);
   }
   bool is_frame(const ImageReader& images, std::int64_t number) {
-    return same_pixels(images.read(frame_path(video_, number)), frames_[static_cast<std::size_t>(number)]);
+    return same_pixels(images.read(frame_path(video_, number)), frames_[number]);
   }
   fs::path video_;
   std::vector<Tensor> frames_;

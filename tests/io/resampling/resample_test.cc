@@ -17,7 +17,7 @@ std::vector<std::string> all_codes() {
     for (int flips = 0; flips < 8; ++flips) {
       std::string code;
       for (int a = 0; a < 3; ++a) {
-        const char ch = axes[static_cast<std::size_t>(a)];
+        const char ch = axes[a];
         code += (flips >> a) & 1 ? (ch == 'L' ? 'R' : ch == 'P' ? 'A' : 'I') : ch;
       }
       codes.push_back(code);
@@ -191,7 +191,7 @@ struct RandomGrids {
       g.direction[3 * static_cast<std::size_t>(worlds[a]) + a] = cosine;
       // The middle lies near 0, so that most grids overlap; quarters of a voxel make ties.
       const double start = static_cast<double>(below(2) == 0 ? below(9) - 4 : below(1000)) / 4;
-      g.origin[static_cast<std::size_t>(worlds[a])] =
+      g.origin[worlds[a]] =
           -cosine * g.spacing[a] * static_cast<double>(g.size[a] - 1) / 2 + (std::abs(start) > 1 ? start / 50 : start);
     }
     if (!turned) return g;

@@ -70,13 +70,12 @@ TEST_F(VideoDamage, AnyBytesGiveFramesOrAClearError) {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
       const RngKey key{.seed = seed, .stream = rng_stream(name)};
       std::string bytes = whole;
-      if (seed % 3 == 0)
-        bytes.resize(static_cast<std::size_t>(rng_below(key, 0, static_cast<std::int64_t>(bytes.size()))));
+      if (seed % 3 == 0) bytes.resize(rng_below(key, 0, static_cast<std::int64_t>(bytes.size())));
       // Headers lie at either end: half of the damage goes into the first or last 1000 bytes.
       for (std::uint64_t i = 1; i <= 12 && bytes.size() > 1000; ++i) {
         const std::int64_t size = static_cast<std::int64_t>(bytes.size()), range = i % 2 ? 1000 : size;
         const std::int64_t at = rng_below(key, 2 * i, range) + (i % 4 == 3 ? size - range : 0);
-        bytes[static_cast<std::size_t>(at)] = static_cast<char>(rng_bits(key, 2 * i + 1));
+        bytes[at] = static_cast<char>(rng_bits(key, 2 * i + 1));
       }
       write_bytes(folder() / "damaged", bytes);
       SCOPED_TRACE(std::string(name) + " seed " + std::to_string(seed));

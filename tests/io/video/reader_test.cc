@@ -20,12 +20,12 @@ void expect_seeking_equals_reading_through(const fs::path& path) {
   std::vector<std::int64_t> order(through.size());
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i > 1; --i)
-    std::swap(order[i - 1], order[static_cast<std::size_t>(rng_below({.seed = 4}, i, static_cast<std::int64_t>(i)))]);
+    std::swap(order[i - 1], order[rng_below({.seed = 4}, i, static_cast<std::int64_t>(i))]);
   order.insert(order.begin(), video.index().size() - 1);
   VideoFrame frame;
   for (const std::int64_t number : order) {
     ASSERT_TRUE(video.read(number, frame)) << number;
-    const ReadFrame now = kept(frame), &before = through[static_cast<std::size_t>(number)];
+    const ReadFrame now = kept(frame), &before = through[number];
     EXPECT_EQ(now.number, number);
     EXPECT_EQ(now.pts_ticks, before.pts_ticks) << number;
     EXPECT_TRUE(now.rgb == before.rgb) << "other pixels in frame " << number;

@@ -34,8 +34,7 @@ TEST(VideoWriter, KeepsEveryTimestampExactly) {
     for (std::int64_t i = 0; i < video.index().size(); ++i) {
       const Rational read = video.index().time_base;
       // read ticks x read base = given ticks x given base, without rounding
-      EXPECT_EQ(video.index()[i].pts_ticks * read.num * base.den,
-                ticks[static_cast<std::size_t>(i)] * base.num * read.den)
+      EXPECT_EQ(video.index()[i].pts_ticks * read.num * base.den, ticks[i] * base.num * read.den)
           << path << " frame " << i;
     }
   }
@@ -49,7 +48,7 @@ TEST(VideoWriter, ImagesComeBack) {
     VideoFrame frame;
     for (std::int64_t n = 0; n < 3; ++n) {
       ASSERT_TRUE(video.next(frame)) << name;
-      EXPECT_DOUBLE_EQ(video.index().seconds(n), std::vector({0.0, 0.04, 0.1})[static_cast<std::size_t>(n)]) << name;
+      EXPECT_DOUBLE_EQ(video.index().seconds(n), std::vector({0.0, 0.04, 0.1})[n]) << name;
       const Tensor wanted = ramp(48, 64, n);
       double sum = 0;
       for (std::int64_t i = 0; i < wanted.count(); ++i)

@@ -23,7 +23,7 @@ struct Planes {
   std::int64_t rows(int plane) const { return plane > 0 && halve_y ? height / 2 : height; }
   double at(int plane, std::int64_t y, std::int64_t x) const {
     y = std::clamp<std::int64_t>(y, 0, rows(plane) - 1), x = std::clamp<std::int64_t>(x, 0, columns(plane) - 1);
-    return bytes[static_cast<std::size_t>(plane)][static_cast<std::size_t>(y * columns(plane) + x)];
+    return bytes[plane][y * columns(plane) + x];
   }
 };
 
@@ -32,7 +32,7 @@ Planes random_planes(std::int64_t width, std::int64_t height, bool halve_x, bool
   Planes p{width, height, halve_x, halve_y, {}};
   for (int i = 0; i < 3; ++i)
     for (std::int64_t k = 0; k < p.columns(i) * p.rows(i); ++k)
-      p.bytes[static_cast<std::size_t>(i)].push_back(static_cast<std::uint8_t>(
+      p.bytes[i].push_back(static_cast<std::uint8_t>(
           64 + rng_below({.seed = 3, .stream = static_cast<std::uint64_t>(i)}, static_cast<std::uint64_t>(k), 128)));
   return p;
 }
@@ -40,8 +40,8 @@ Planes random_planes(std::int64_t width, std::int64_t height, bool halve_x, bool
 YuvImage image_of(const Planes& p, bool full_range) {
   YuvImage image{.width = p.width, .height = p.height, .halve_x = p.halve_x, .halve_y = p.halve_y};
   for (int i = 0; i < 3; ++i) {
-    image.planes[static_cast<std::size_t>(i)] = p.bytes[static_cast<std::size_t>(i)].data();
-    image.strides[static_cast<std::size_t>(i)] = p.columns(i);
+    image.planes[i] = p.bytes[i].data();
+    image.strides[i] = p.columns(i);
   }
   image.colours = yuv_colours(kBt601, full_range);
   return image;
@@ -101,8 +101,8 @@ TEST(YuvToRgb, GreyStaysGreyAndTheEndsOfTheRangeAreBlackAndWhite) {
   for (const auto& [luma, level] : {std::pair(16, 0), {235, 255}, {0, 0}, {255, 255}, {126, 128}}) {
     Planes p{34, 2, true, true, {}};
     for (int i = 0; i < 3; ++i)
-      p.bytes[static_cast<std::size_t>(i)].assign(static_cast<std::size_t>(p.columns(i) * p.rows(i)),
-                                                  static_cast<std::uint8_t>(i == 0 ? luma : 128));
+      p.bytes[i].assign(static_cast<std::size_t>(p.columns(i) * p.rows(i)),
+                        static_cast<std::uint8_t>(i == 0 ? luma : 128));
     std::vector<std::uint8_t> rgb(3 * 34 * 2);
     yuv_to_rgb(image_of(p, false), rgb.data(), 3 * 34);
     for (const auto value : rgb) ASSERT_EQ(value, level) << luma;  // (126 - 16) 255 / 219 = 128.08

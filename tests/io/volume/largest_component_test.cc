@@ -21,10 +21,10 @@ Tensor kept_by_flood_fill(const Tensor& labels, const std::vector<char>& of_clas
   std::vector<std::int64_t> size;
   std::vector<int> label_of;
   for (std::int64_t start = 0; start < labels.count(); ++start) {
-    if (part[static_cast<std::size_t>(start)] >= 0) continue;
+    if (part[start] >= 0) continue;
     const int id = static_cast<int>(size.size());
     std::vector<std::int64_t> open = {start};
-    part[static_cast<std::size_t>(start)] = id;
+    part[start] = id;
     size.push_back(0), label_of.push_back(v[start]);
     while (!open.empty()) {
       const std::int64_t at = open.back();
@@ -35,8 +35,8 @@ Tensor kept_by_flood_fill(const Tensor& labels, const std::vector<char>& of_clas
         const std::int64_t k = z + n / 9 - 1, j = y + n / 3 % 3 - 1, i = x + n % 3 - 1;
         if (k < 0 || j < 0 || i < 0 || k >= shape[0] || j >= shape[1] || i >= shape[2]) continue;
         const std::int64_t to = (k * shape[1] + j) * shape[2] + i;
-        if (part[static_cast<std::size_t>(to)] >= 0 || v[to] != v[start]) continue;
-        part[static_cast<std::size_t>(to)] = id;
+        if (part[to] >= 0 || v[to] != v[start]) continue;
+        part[to] = id;
         open.push_back(to);
       }
     }
@@ -45,11 +45,9 @@ Tensor kept_by_flood_fill(const Tensor& labels, const std::vector<char>& of_clas
   for (std::size_t c = 1; c < of_class.size(); ++c) {
     int best = -1;
     for (std::size_t p = 0; p < size.size(); ++p)
-      if (label_of[p] == static_cast<int>(c) && (best < 0 || size[p] > size[static_cast<std::size_t>(best)]))
-        best = static_cast<int>(p);
+      if (label_of[p] == static_cast<int>(c) && (best < 0 || size[p] > size[best])) best = static_cast<int>(p);
     for (std::int64_t i = 0; i < labels.count(); ++i)
-      if (of_class[c] && v[i] == static_cast<int>(c) && part[static_cast<std::size_t>(i)] != best)
-        kept.as<std::int32_t>()[i] = 0;
+      if (of_class[c] && v[i] == static_cast<int>(c) && part[i] != best) kept.as<std::int32_t>()[i] = 0;
   }
   return kept;
 }

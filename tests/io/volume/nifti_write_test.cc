@@ -27,7 +27,7 @@ Geometry oblique_grid(std::array<std::int64_t, 3> size) {
 std::string bytes_of(const fs::path& path, Packing packing) {
   PackedFile file(path, packing);
   std::string bytes(100 << 20, '\0');
-  bytes.resize(static_cast<std::size_t>(file.read(bytes.data(), static_cast<std::int64_t>(bytes.size()))));
+  bytes.resize(file.read(bytes.data(), static_cast<std::int64_t>(bytes.size())));
   return bytes;
 }
 

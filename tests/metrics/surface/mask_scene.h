@@ -13,7 +13,7 @@ namespace voxshard {
 
 inline Mask voxels(const GridSize& size, const std::vector<GridSize>& inside) {
   Mask mask = empty_mask(size);
-  for (const GridSize& at : inside) mask.at[static_cast<std::size_t>(mask.index(at[0], at[1], at[2]))] = 1;
+  for (const GridSize& at : inside) mask.at[mask.index(at[0], at[1], at[2])] = 1;
   return mask;
 }
 
@@ -21,8 +21,7 @@ inline Mask block(const GridSize& size, const GridSize& begin, const GridSize& e
   Mask mask = empty_mask(size);
   for (std::int64_t d = begin[0]; d < begin[0] + extent[0]; ++d)
     for (std::int64_t h = begin[1]; h < begin[1] + extent[1]; ++h)
-      for (std::int64_t w = begin[2]; w < begin[2] + extent[2]; ++w)
-        mask.at[static_cast<std::size_t>(mask.index(d, h, w))] = 1;
+      for (std::int64_t w = begin[2]; w < begin[2] + extent[2]; ++w) mask.at[mask.index(d, h, w)] = 1;
   return mask;
 }
 

@@ -25,7 +25,7 @@ using testing::Not;
 /// A scene whose images and label maps lie in two plain folders.
 struct PlainScene : Scene {
   explicit PlainScene(const std::string& name, int cases = 3) : Scene(name) {
-    for (int i = 0; i < cases; ++i) add(names[static_cast<std::size_t>(i)], i);
+    for (int i = 0; i < cases; ++i) add(names[i], i);
   }
   void add(const std::string& name, int i) const {
     fs::create_directories(path("A")), fs::create_directories(path("B"));
@@ -176,7 +176,7 @@ struct TreeScene : Scene {
     for (int i = 0; i < 3; ++i) {
       const std::string uid = "1.2.840.55." + std::to_string(i);
       StudySeries ct{.study = uid, .series = uid + ".4", .frame = uid + ".9", .slices = 4 + i};
-      ct.patient = patients[static_cast<std::size_t>(i)];
+      ct.patient = patients[i];
       const fs::path folder = data() / ct.patient;
       write_series(folder / "ct", ct);
       std::vector<Block> organs = {{1, "Leber", 2, 6, 1, 3}};

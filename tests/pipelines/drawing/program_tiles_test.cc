@@ -37,7 +37,7 @@ TEST(ProgramTiles, EveryTileIsWhatThePlanOwnsAndHolds) {
     const TileSheet sheet = sheet_of(program, level, {13, 21, 10});
     ASSERT_GE(sheet.views.size(), 3u);
     for (int fixed = 0; fixed < 3; ++fixed) {
-      const TileView& view = sheet.views[static_cast<std::size_t>(fixed)];
+      const TileView& view = sheet.views[fixed];
       const int rows = fixed == 0 ? 2 : 1, columns = fixed == 2 ? 2 : 3;
       EXPECT_EQ(view.extent, (Dims{shape[rows], shape[columns]}));
       std::size_t met = 0;
@@ -72,7 +72,7 @@ TEST(ProgramTiles, EveryHaloIsSeenInAPlane) {
   for (const TileView& view : sheet.views)
     for (const DrawnTile& tile : view.tiles) seen[tile.name] += 1;
   for (int core = 0; core < 8; ++core) {
-    const Box& own = program.plan(value).own[static_cast<std::size_t>(core)];
+    const Box& own = program.plan(value).own[core];
     EXPECT_GE(seen[std::to_string(core)], 2) << "two planes show three axes: core " << core << " of " << to_string(own);
   }
   const Program slabs = unet({1, 32, 8, 8}, {.mesh = {.partition = {1, 4, 1, 1, 1}}});

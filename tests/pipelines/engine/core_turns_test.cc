@@ -44,7 +44,7 @@ std::set<std::string> turns_over(const std::vector<std::int64_t>& budgets) {
   std::set<std::string> cuts;
   std::string refusal;
   run_valid_ranks(mailbox, [&](Transport& transport) {
-    TurningRank rank(transport, budgets[static_cast<std::size_t>(transport.rank())], folder.path());
+    TurningRank rank(transport, budgets[transport.rank()], folder.path());
     NoProgress progress;
     std::optional<PlannedBytes> planned;
     coordinate(rank.session, counting(), {}, [&] {

@@ -50,16 +50,15 @@ TEST(CasePass, EveryRankKnowsWhatCameOfEveryCase) {
     const RunContext context(progress, {.threads = 2, .transport = &transport});
     std::vector<double> found(7, 0);
     CasePass pass("look", {"a", "b", "c", "d", "e", "f", "g"}, context, gate);
-    const auto good = pass.run(
-        {.need = [](std::int64_t) { return ProcessPlan(); },
-         .body =
-             [&](std::int64_t i) {
-               ++turns;
-               if (i == 1 || i == 4) throw Error(ErrorKind::kInput, "E_READ", "no use");
-               found[static_cast<std::size_t>(i)] = i == 3 ? std::nan("") : 1.0 / 3 * static_cast<double>(i);
-             },
-         .value = [&](std::int64_t i) { return Json(found[static_cast<std::size_t>(i)]); },
-         .take = [&](std::int64_t i, const Json& value) { found[static_cast<std::size_t>(i)] = value.get<double>(); }});
+    const auto good = pass.run({.need = [](std::int64_t) { return ProcessPlan(); },
+                                .body =
+                                    [&](std::int64_t i) {
+                                      ++turns;
+                                      if (i == 1 || i == 4) throw Error(ErrorKind::kInput, "E_READ", "no use");
+                                      found[i] = i == 3 ? std::nan("") : 1.0 / 3 * static_cast<double>(i);
+                                    },
+                                .value = [&](std::int64_t i) { return Json(found[i]); },
+                                .take = [&](std::int64_t i, const Json& value) { found[i] = value.get<double>(); }});
     EXPECT_THAT(good, ElementsAre(1, 0, 1, 1, 0, 1, 1));
     for (const std::size_t i : {0, 2, 5, 6}) EXPECT_EQ(found[i], 1.0 / 3 * static_cast<double>(i)) << i;
     EXPECT_TRUE(std::isnan(found[3]));
@@ -107,7 +106,7 @@ std::vector<PrepareReport> prepare_over(int ranks, Scene& scene, const std::stri
     PrepareOptions options = preparation(scene, "1.5,2,3", resume);
     options.work = scene.path(folder);
     const bool stopped = stop_after >= 0 && transport.rank() == 1;
-    reports[static_cast<std::size_t>(transport.rank())] =
+    reports[transport.rank()] =
         prepare_dataset(options, {stopped ? static_cast<Progress&>(stops) : goes_on, {.transport = &transport}});
   });
   return reports;

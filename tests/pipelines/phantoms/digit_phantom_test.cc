@@ -29,7 +29,7 @@ TEST(DigitPhantom, InkAloneDoesNotTell) {
   constexpr int kEach = 40;
   for (int i = 0; i < 10 * kEach; ++i) {
     const double v = ink(make_digit_phantom({.index = i}));
-    sum[static_cast<std::size_t>(i % 10)] += v, square[static_cast<std::size_t>(i % 10)] += v * v;
+    sum[i % 10] += v, square[i % 10] += v * v;
   }
   for (std::size_t d = 0; d < 10; ++d) {
     const double mean = sum[d] / kEach, deviation = std::sqrt(square[d] / kEach - mean * mean);

@@ -29,8 +29,7 @@ std::vector<Json> bench_over(int ranks, const BenchOptions& options) {
   std::vector<Json> reports(static_cast<std::size_t>(ranks));
   run_valid_ranks(mailbox, [&](Transport& transport) {
     NoProgress progress;
-    reports[static_cast<std::size_t>(transport.rank())] =
-        to_json(run_bench_step(options, {progress, {.transport = &transport}}));
+    reports[transport.rank()] = to_json(run_bench_step(options, {progress, {.transport = &transport}}));
   });
   return reports;
 }

@@ -75,7 +75,7 @@ void add_entries(ClassDataset& set, const ClassEntries& entries, const ClassRead
 std::vector<std::int64_t> ClassDataset::counts() const {
   std::vector<std::int64_t> counts(classes.size(), 0);
   for (const ClassItem& item : items)
-    if (item.label >= 0) ++counts[static_cast<std::size_t>(item.label)];
+    if (item.label >= 0) ++counts[item.label];
   return counts;
 }
 

@@ -56,7 +56,7 @@ void read_idx_part(const ClassPart& part, const ClassReading& reading, const std
   for (std::int64_t i = 0; i < shape[0]; ++i) {
     const std::string digits = std::to_string(i),
                       name = std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
-    const std::int32_t said = images.labels[static_cast<std::size_t>(i)];
+    const std::int32_t said = images.labels[i];
     if (const auto& label = labels[said])
       set.items.push_back(
           {.name = name, .file = pair.images, .index = i, .label = *label, .size = {shape[1], shape[2]}});

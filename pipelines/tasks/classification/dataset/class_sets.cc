@@ -109,8 +109,7 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
   for (const ClassItem& item : dataset.items) groups[group_of(item)].insert(item.label);
   std::vector<std::vector<std::pair<std::uint64_t, std::string>>> lots(dataset.classes.size());
   for (const auto& [name, labels] : groups)
-    for (const std::int32_t label : labels)
-      lots[static_cast<std::size_t>(label)].emplace_back(rng_bits(key, rng_stream(name)), name);
+    for (const std::int32_t label : labels) lots[label].emplace_back(rng_bits(key, rng_stream(name)), name);
   std::vector<std::size_t> left;  // number of training groups of each class
   for (const auto& of_class : lots) left.push_back(of_class.size());
   std::set<std::string> held_out;
@@ -122,9 +121,9 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
     for (const auto& [bits, name] : lots[c]) {
       if (all - left[c] >= count) break;
       const auto& labels = groups[name];
-      const bool last = std::ranges::any_of(labels, [&](auto l) { return left[static_cast<std::size_t>(l)] < 2; });
+      const bool last = std::ranges::any_of(labels, [&](auto l) { return left[l] < 2; });
       if (last || !held_out.insert(name).second) continue;
-      for (const std::int32_t label : labels) --left[static_cast<std::size_t>(label)];
+      for (const std::int32_t label : labels) --left[label];
     }
   }
   return split_by(std::move(dataset), [&](const ClassItem& item) { return held_out.contains(group_of(item)); });
@@ -166,10 +165,10 @@ void leave_out_empty_classes(ClassSets& sets) {
       sets.train.failures.push_back(
           {name, "E_EMPTY", "is a class of which nothing is left to train on; it is left out"});
   }
-  const auto renumber = [&](ClassItem& item) { item.label = numbers[static_cast<std::size_t>(item.label)]; };
+  const auto renumber = [&](ClassItem& item) { item.label = numbers[item.label]; };
   std::ranges::for_each(sets.train.items, renumber);
   std::erase_if(sets.val.items, [&](ClassItem& item) {
-    const std::string& name = sets.val.classes[static_cast<std::size_t>(item.label)];
+    const std::string& name = sets.val.classes[item.label];
     renumber(item);
     if (item.label < 0)
       sets.val.failures.push_back(

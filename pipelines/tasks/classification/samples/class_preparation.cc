@@ -218,7 +218,7 @@ std::vector<ChannelSums> channel_sums(const Tensor& intensities) {
   std::vector<ChannelSums> sums(static_cast<std::size_t>(channels), {.count = intensities.count() / channels});
   for (std::int64_t i = 0; i < intensities.count(); ++i) {
     const double value = intensities.as<float>()[i];
-    ChannelSums& s = sums[static_cast<std::size_t>(i % channels)];
+    ChannelSums& s = sums[i % channels];
     s.sum += value, s.square += value * value;
   }
   return sums;

@@ -84,8 +84,8 @@ Shape ClassSource::load(std::span<const Drawn> batch, WorkerPool& pool) {
   samples_.clear();  // before the next are read: the plan counts one batch
   samples_.resize(batch.size());
   pool.run(std::ssize(batch), [&](std::int64_t i, int) {
-    const Drawn& drawn = batch[static_cast<std::size_t>(i)];
-    Sample& sample = samples_[static_cast<std::size_t>(i)];
+    const Drawn& drawn = batch[i];
+    Sample& sample = samples_[i];
     if (i >= begin_ && i < end_) sample = load_one(drawn);
     sample.label = set_.items[drawn.item].label;
   });
@@ -150,7 +150,7 @@ void ClassSource::fill(const InputInfo& input, const TensorView& box) const {
   const bool image = std::holds_alternative<input::Image>(input);
   ensure(image || std::holds_alternative<input::Labels>(input), "items of classes feed an image and labels");
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
-    const Sample& sample = samples_[static_cast<std::size_t>(n)];
+    const Sample& sample = samples_[n];
     if (!image)
       store(box, (n - box.box.begin[0]) * box.strides[0], sample.label);
     else if (sample.pieces.empty())

@@ -19,7 +19,7 @@ std::string repeated_note(const ClassDataset& set, const std::vector<std::int64_
   const auto first = std::ranges::find_if(repeated, [](std::int64_t frames) { return frames > 0; });
   if (first == repeated.end()) return "";
   const auto clips = std::ranges::count_if(repeated, [](std::int64_t frames) { return frames > 0; });
-  const ClassItem& item = set.items[static_cast<std::size_t>(first - repeated.begin())];
+  const ClassItem& item = set.items[first - repeated.begin()];
   return "W_FRAMES " + std::to_string(clips) + (clips == 1 ? " clip has" : " clips have") +
          " frames that do not decode, the frame before stands in; the first is " + shown_name(item.name) + ", with " +
          std::to_string(*first) + " of them";

@@ -23,7 +23,7 @@ Json class_detail(const Classified& found, const std::vector<std::string>& class
   add_confusion(detail, {.classes = classes, .counts = confusion_matrix(found)});
   const auto probability = [&](std::size_t item) {
     const auto i = static_cast<std::int64_t>(item);
-    return found.row(i)[static_cast<std::size_t>(found.truth[item])];
+    return found.row(i)[found.truth[item]];
   };
   std::vector<std::size_t> order(names.size());
   const auto named = [&](std::size_t most) {

@@ -138,9 +138,8 @@ std::vector<std::vector<double>> classify(Session& session, const Shape& extents
 }
 
 std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples) {
-  return classify(session, extents, std::ssize(samples), [&](std::int64_t n, const TensorView& box) {
-    place_sample(samples[static_cast<std::size_t>(n)], n, box);
-  });
+  return classify(session, extents, std::ssize(samples),
+                  [&](std::int64_t n, const TensorView& box) { place_sample(samples[n], n, box); });
 }
 
 }  // namespace voxshard

@@ -49,11 +49,10 @@ void probabilities(const double* row, const std::vector<double>& weights, std::s
 /// Returns the weight of each item in the mean: 1 / items, or 1 / (classes x items of its class).
 std::vector<double> shares_of(const LogisticFit& fit) {
   std::vector<double> items(static_cast<std::size_t>(fit.classes), 0), shares;
-  for (const std::int64_t label : fit.labels) ++items[static_cast<std::size_t>(label)];
+  for (const std::int64_t label : fit.labels) ++items[label];
   const auto present = static_cast<double>(std::ranges::count_if(items, [](double n) { return n > 0; }));
   for (const std::int64_t label : fit.labels)
-    shares.push_back(
-        1 / (fit.balanced ? present * items[static_cast<std::size_t>(label)] : static_cast<double>(fit.labels.size())));
+    shares.push_back(1 / (fit.balanced ? present * items[label] : static_cast<double>(fit.labels.size())));
   return shares;
 }
 
@@ -80,7 +79,7 @@ Classified fitted_logistic(const LogisticFit& fit, const std::vector<double>& ot
     std::ranges::fill(gradient, 0);
     for (std::size_t i = 0; i < fit.labels.size(); ++i) {
       probabilities(&x[i * width], ahead, width, row.data());
-      row[static_cast<std::size_t>(fit.labels[i])] -= 1;
+      row[fit.labels[i]] -= 1;
       for (std::size_t c = 0; c < classes; ++c)
         for (std::size_t f = 0; f < width; ++f) gradient[c * width + f] += shares[i] * row[c] * x[i * width + f];
     }

@@ -73,7 +73,7 @@ void keep_boxes(const DetectionDataset& dataset, const std::vector<std::int64_t>
   std::map<std::int64_t, std::int64_t> index_of;  // by id
   for (const DetectionImage& image : dataset.images) index_of.emplace(image.id, std::ssize(index_of));
   std::erase_if(found, [&](ScoredBox& box) {
-    const auto kept = index_of.find(ids.at(static_cast<std::size_t>(box.image)));
+    const auto kept = index_of.find(ids.at(box.image));
     if (kept == index_of.end()) return true;
     box.image = kept->second;
     return false;

@@ -25,7 +25,7 @@ ImagePart choose_part(const AugmentedImage& image, const Dims& canvas, double fo
   ImagePart part;
   const CocoBox* object = nullptr;
   if (!image.boxes.empty() && draws.happens(kForeground, foreground))
-    object = &image.boxes[static_cast<std::size_t>(draws.below(kObject, std::ssize(image.boxes)))].box;
+    object = &image.boxes[draws.below(kObject, std::ssize(image.boxes))].box;
   for (int a = 0; a < 2; ++a) {
     part.extent.push_back(std::min(canvas[a], shape[a]));
     const std::int64_t room = shape[a] - part.extent[a];
@@ -35,7 +35,7 @@ ImagePart choose_part(const AugmentedImage& image, const Dims& canvas, double fo
       low = std::clamp<std::int64_t>(static_cast<std::int64_t>(middle) - part.extent[a] + 1, 0, room);
       high = std::clamp<std::int64_t>(static_cast<std::int64_t>(middle), low, room);
     }
-    part.begin[static_cast<std::size_t>(a)] = low + draws.below(a == 0 ? kPlaceY : kPlaceX, high - low + 1);
+    part.begin[a] = low + draws.below(a == 0 ? kPlaceY : kPlaceX, high - low + 1);
   }
   return part;
 }
@@ -203,8 +203,8 @@ Shape DetectionSource::load(const std::vector<Drawn>& batch, WorkerPool& pool) {
   samples_.assign(batch.size(), {});
   pool.run(std::ssize(batch), [&](std::int64_t i, int) {
     if (i < begin_ || i >= end_) return;
-    Sample& sample = samples_[static_cast<std::size_t>(i)];
-    sample = load_one(batch[static_cast<std::size_t>(i)]);
+    Sample& sample = samples_[i];
+    sample = load_one(batch[i]);
     sample.targets = detector_.targets({extents[1], extents[2]}, sample.objects);
   });
   return extents;
@@ -225,7 +225,7 @@ const Tensor* DetectionSource::targets_of(const Sample& sample, const InputInfo&
 
 void DetectionSource::fill(const InputInfo& input, const TensorView& box) const {
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
-    const Sample& sample = samples_[static_cast<std::size_t>(n)];
+    const Sample& sample = samples_[n];
     const Tensor* targets = targets_of(sample, input);
     if (targets == nullptr) {
       ensure(!sample.pieces.empty(), "a sample that is filled was loaded");

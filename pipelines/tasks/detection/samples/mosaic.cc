@@ -21,7 +21,7 @@ std::vector<MosaicTile> sample_tiles(const MosaicOptions& options, std::int64_t 
   std::array<std::int64_t, 2> meet{};
   for (int a = 0; a < 2; ++a) {
     const std::int64_t border = std::max<std::int64_t>(1, canvas[a] / kBorderShare);
-    meet[static_cast<std::size_t>(a)] = border + draws.below(a == 0 ? kMeetY : kMeetX, canvas[a] - 2 * border + 1);
+    meet[a] = border + draws.below(a == 0 ? kMeetY : kMeetX, canvas[a] - 2 * border + 1);
   }
   std::vector<MosaicTile> tiles;
   for (std::uint64_t i = 0; i < 4; ++i) {

@@ -35,7 +35,7 @@ void number_as_trained(DetectionDataset& dataset, const std::vector<DetectionCla
     number.push_back(found - trained.begin());
   }
   for (DetectionImage& image : dataset.images)
-    for (TrueBox& box : image.boxes) box.category = number.at(static_cast<std::size_t>(box.category));
+    for (TrueBox& box : image.boxes) box.category = number.at(box.category);
   dataset.classes = trained;
 }
 
@@ -119,7 +119,7 @@ class ImageEvaluation : public RunEvaluation {
   TakeCore take() override {
     return take_values<SampleBox>([this](std::size_t core, std::span<const SampleBox> found) {
       const std::scoped_lock lock(taking_);
-      for (const SampleBox& one : found) candidates_.at(static_cast<std::size_t>(one.sample))[core].push_back(one.box);
+      for (const SampleBox& one : found) candidates_.at(one.sample)[core].push_back(one.box);
     });
   }
 

@@ -14,9 +14,7 @@ struct TrainedDetector {
   ImagePreparation preparation;
   ImagePrediction prediction;
 
-  const DetectionClass& class_of(const Detection& d) const {
-    return preparation.classes.at(static_cast<std::size_t>(category_of(d)));
-  }
+  const DetectionClass& class_of(const Detection& d) const { return preparation.classes.at(category_of(d)); }
   /// Returns the category of a detection, from 0.
   std::int64_t category_of(const Detection& d) const { return d.class_id - prediction.detector.first_class; }
 };

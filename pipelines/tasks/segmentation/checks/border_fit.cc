@@ -34,7 +34,7 @@ void add_face(const Tensor& image, const Offset& at, std::int64_t i, std::size_t
     const std::int64_t last = at[a] + (a == axis ? 1 : 0);
     if (at[a] < kMostShiftVoxels || last + kMostShiftVoxels >= shape[static_cast<int>(a)]) continue;
     for (int s = -kMostShiftVoxels; s <= kMostShiftVoxels; ++s)
-      sums[a].shifted[static_cast<std::size_t>(s + kMostShiftVoxels)] += step(i + s * strides[static_cast<int>(a)]);
+      sums[a].shifted[s + kMostShiftVoxels] += step(i + s * strides[static_cast<int>(a)]);
     sums[a].in_place += step(i);
     ++sums[a].faces;
   }
@@ -58,7 +58,7 @@ std::optional<BorderFit> fit_of(const std::array<AxisSums, 3>& sums) {
     fit.faces = std::max(fit.faces, sums[a].faces);
     fit.peak[2 - a] = peak_of(sums[a]);
     for (int s = -kMostShiftVoxels; s <= kMostShiftVoxels; ++s) {
-      const double gain = sums[a].shifted[static_cast<std::size_t>(s + kMostShiftVoxels)] / sums[a].in_place;
+      const double gain = sums[a].shifted[s + kMostShiftVoxels] / sums[a].in_place;
       if (std::abs(s) >= kFarVoxels) far_gains += gain, far_count += 1;
       if (gain <= best) continue;
       best = gain;

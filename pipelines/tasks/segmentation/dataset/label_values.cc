@@ -35,9 +35,7 @@ std::vector<std::string> class_names_from_values(const std::vector<Case>& cases,
   std::vector<std::set<int>> found(cases.size());
   std::vector<std::string> names;  // of the cases in messages: their ids are not made yet
   for (std::size_t i = 0; i < cases.size(); ++i) names.push_back(std::to_string(i + 1));
-  const auto plan = [&](std::int64_t i) {
-    return evaluating_case_plan({.reference = *cases[static_cast<std::size_t>(i)].label}, formats);
-  };
+  const auto plan = [&](std::int64_t i) { return evaluating_case_plan({.reference = *cases[i].label}, formats); };
   CasePass pass("classes", names, context, gate, nullptr);
   pass.run({.need = plan,
             .body =
@@ -46,8 +44,8 @@ std::vector<std::string> class_names_from_values(const std::vector<Case>& cases,
                   const ReadingAs name("label map " + names[at]);
                   found[at] = labels_in(read_label(*cases[at].label, formats));
                 },
-            .value = [&](std::int64_t i) { return Json(found[static_cast<std::size_t>(i)]); },
-            .take = [&](std::int64_t i, const Json& value) { value.get_to(found[static_cast<std::size_t>(i)]); },
+            .value = [&](std::int64_t i) { return Json(found[i]); },
+            .take = [&](std::int64_t i, const Json& value) { value.get_to(found[i]); },
             .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   std::map<int, int> cases_with;

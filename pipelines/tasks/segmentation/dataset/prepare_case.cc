@@ -58,7 +58,7 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   note_classes(label.voxels, plan.classes(), record);
   if (item.annotated) {
     Json names = Json::array();
-    for (const int label : *item.annotated) names.push_back(plan.class_names.at(static_cast<std::size_t>(label)));
+    for (const int label : *item.annotated) names.push_back(plan.class_names.at(label));
     record["annotated"] = names;
   }
   write_json(prepared_record(work, item.id), record);

@@ -112,7 +112,7 @@ class Preparation {
               .body = [&](std::int64_t i) { look_at(i); },
               .value = [&](std::int64_t i) { return looked_at(i); },
               .take = [&](std::int64_t i, const Json& value) { take_looked_at(i, value); },
-              .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
+              .size = [&](std::int64_t i) { return size_of(dataset_.training[i]); }});
     if (report_.interrupted = pass.stopped(); report_.interrupted) return;
     const Json agreed = context_.broadcast([&] {
       const auto earlier = earlier_plan(options_.work, request_of(options_, dataset_, sources_));
@@ -137,30 +137,28 @@ class Preparation {
     if (!has_plan_) {
       std::vector<std::vector<CaseFingerprint>> all(dataset_.training.size());  // by case
       CasePass pass("fingerprint", case_ids(dataset_.training), context_, gate_);
-      usable_ =
-          pass.run({.need =
-                        [&](std::int64_t i) {
-                          if (!options_.resume) look_at(i);
-                          return fingerprint_plan(dataset_.training[static_cast<std::size_t>(i)]);
-                        },
-                    .body =
-                        [&](std::int64_t i) {
-                          const Case& item = dataset_.training[static_cast<std::size_t>(i)];
-                          CaseFingerprints found = fingerprints(item);
-                          add_warnings(item.id, found.notes, warnings_[static_cast<std::size_t>(i)]);
-                          all[static_cast<std::size_t>(i)] = std::move(found.channels);
-                        },
-                    .value =
-                        [&](std::int64_t i) {
-                          return Json{{"looked", looked_at(i)},
-                                      {"found", fingerprint_messages(all[static_cast<std::size_t>(i)])}};
-                        },
-                    .take =
-                        [&](std::int64_t i, const Json& value) {
-                          take_looked_at(i, value.at("looked"));
-                          all[static_cast<std::size_t>(i)] = fingerprints_of(value.at("found"));
-                        },
-                    .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
+      usable_ = pass.run({.need =
+                              [&](std::int64_t i) {
+                                if (!options_.resume) look_at(i);
+                                return fingerprint_plan(dataset_.training[i]);
+                              },
+                          .body =
+                              [&](std::int64_t i) {
+                                const Case& item = dataset_.training[i];
+                                CaseFingerprints found = fingerprints(item);
+                                add_warnings(item.id, found.notes, warnings_[i]);
+                                all[i] = std::move(found.channels);
+                              },
+                          .value =
+                              [&](std::int64_t i) {
+                                return Json{{"looked", looked_at(i)}, {"found", fingerprint_messages(all[i])}};
+                              },
+                          .take =
+                              [&](std::int64_t i, const Json& value) {
+                                take_looked_at(i, value.at("looked"));
+                                all[i] = fingerprints_of(value.at("found"));
+                              },
+                          .size = [&](std::int64_t i) { return size_of(dataset_.training[i]); }});
       if (report_.interrupted = pass.stopped(); report_.interrupted) return;
       report_.failures.insert(report_.failures.end(), pass.failures().begin(), pass.failures().end());
       std::vector<std::vector<CaseFingerprint>> good(plan_.channels.size());  // by channel
@@ -229,15 +227,14 @@ class Preparation {
                       },
                   .value =
                       [&](std::int64_t k) {
-                        return Json{{"record", records[static_cast<std::size_t>(k)]},
-                                    {"finished", finished[static_cast<std::size_t>(k)] != 0}};
+                        return Json{{"record", records[k]}, {"finished", finished[k] != 0}};
                       },
                   .take =
                       [&](std::int64_t k, const Json& value) {
-                        records[static_cast<std::size_t>(k)] = value.at("record");
-                        finished[static_cast<std::size_t>(k)] = value.at("finished").get<bool>();
+                        records[k] = value.at("record");
+                        finished[k] = value.at("finished").get<bool>();
                       },
-                  .size = [&](std::int64_t k) { return size_of(cases_[static_cast<std::size_t>(k)]); }});
+                  .size = [&](std::int64_t k) { return size_of(cases_[k]); }});
     report_.failures.insert(report_.failures.end(), pass.failures().begin(), pass.failures().end());
     report_.interrupted = pass.stopped();
     for (std::size_t i = 0; i < good.size(); ++i) {

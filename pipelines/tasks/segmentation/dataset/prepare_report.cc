@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 Json prepared_listing(const Dataset& dataset, const PreparePlan& plan, const Json& records) {
   Json labels, channels;
-  for (int c = 0; c < plan.classes(); ++c) labels[plan.class_names[static_cast<std::size_t>(c)]] = c;
+  for (int c = 0; c < plan.classes(); ++c) labels[plan.class_names[c]] = c;
   if (plan.ignore_label) labels["ignore"] = *plan.ignore_label;
   for (std::size_t c = 0; c < plan.channels.size(); ++c) channels[std::to_string(c)] = plan.channels[c];
   Json listing = {{"name", dataset.name},          {"channel_names", channels},    {"labels", labels},

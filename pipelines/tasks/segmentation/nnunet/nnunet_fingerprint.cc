@@ -40,8 +40,7 @@ double linear_at(double place, At at) {
 /// Returns numpy.percentile(values, 100 * part).
 double linear_percentile(std::vector<double> values, double part) {
   std::sort(values.begin(), values.end());
-  return linear_at(part * static_cast<double>(values.size() - 1),
-                   [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
+  return linear_at(part * static_cast<double>(values.size() - 1), [&](std::int64_t i) { return values[i]; });
 }
 
 double linear_percentile(const ValueCounts& all, std::int64_t n, double part) {

@@ -42,12 +42,10 @@ std::vector<char> filled_mask(const T* x, const Shape& shape) {
   std::vector<char> mask(static_cast<std::size_t>(n), 1);  // until a path of zeros from outside reaches a voxel
   bool changed = true;
   const auto visit = [&](std::int64_t i) {
-    char& inside = mask[static_cast<std::size_t>(i)];
+    char& inside = mask[i];
     if (inside == 0 || x[i] != 0) return;
     const std::int64_t d = i / plane, h = i / width % shape[1], w = i % width;
-    const auto is_out = [&](bool edge, std::int64_t other) {
-      return edge || mask[static_cast<std::size_t>(other)] == 0;
-    };
+    const auto is_out = [&](bool edge, std::int64_t other) { return edge || mask[other] == 0; };
     if (is_out(d == 0, i - plane) || is_out(d == shape[0] - 1, i + plane) || is_out(h == 0, i - width) ||
         is_out(h == shape[1] - 1, i + width) || is_out(w == 0, i - 1) || is_out(w == width - 1, i + 1))
       inside = 0, changed = true;

@@ -73,16 +73,16 @@ std::vector<ClassMeasures> measure_classes(const Volume& labels, const Volume& i
     for (std::int64_t y = 0; y < g.size[1]; ++y)
       for (std::int64_t x = 0; x < g.size[0]; ++x, ++v) {
         if (!wanted(label[v])) continue;
-        Sums& sum = sums[static_cast<std::size_t>(label[v])];
+        Sums& sum = sums[label[v]];
         ++sum.voxels, sum.sum += value[v];
-        std::vector<RowSpan>& own = spans[static_cast<std::size_t>(label[v])];
+        std::vector<RowSpan>& own = spans[label[v]];
         if (own.empty()) here.push_back(label[v]);
         if (own.empty() || own.back().row != y) own.push_back({.row = y, .first = x, .last = x});
         own.back().last = x;
       }
     for (const std::int32_t one : here) {
-      std::vector<RowSpan>& own = spans[static_cast<std::size_t>(one)];
-      auto& largest = all[static_cast<std::size_t>(one)].diameter_mm;
+      std::vector<RowSpan>& own = spans[one];
+      auto& largest = all[one].diameter_mm;
       largest = std::max(largest.value_or(0), diameter_mm(own, g.spacing[0], g.spacing[1]));
       own.clear();
     }
@@ -95,8 +95,8 @@ std::vector<ClassMeasures> measure_classes(const Volume& labels, const Volume& i
   }
   for (std::int64_t v = 0; v < count; ++v) {
     if (!wanted(label[v])) continue;
-    const double apart = value[v] - *all[static_cast<std::size_t>(label[v])].mean;
-    sums[static_cast<std::size_t>(label[v])].squares += apart * apart;
+    const double apart = value[v] - *all[label[v]].mean;
+    sums[label[v]].squares += apart * apart;
   }
   for (std::size_t c = 1; c < all.size(); ++c)
     if (sums[c].voxels > 0) all[c].deviation = std::sqrt(sums[c].squares / static_cast<double>(sums[c].voxels));

@@ -56,8 +56,7 @@ void write_case_measures(const fs::path& file, const CaseMeasures& one) {
   }
   for (const QualityFlag& flag : one.flags)
     flags.push_back({{"code", flag.code},
-                     {"class", flag.label_class > 0 ? Json(one.classes.at(static_cast<std::size_t>(flag.label_class)))
-                                                    : Json(nullptr)},
+                     {"class", flag.label_class > 0 ? Json(one.classes.at(flag.label_class)) : Json(nullptr)},
                      {"what", plain_text(flag.what)}});
   const Json all = {{"case", one.id}, {"unit", one.unit}, {"classes", std::move(rows)}, {"flags", std::move(flags)}};
   write_text_atomically(file, text_of(all));

@@ -85,8 +85,7 @@ class VoxelCounts {
 
   /// Returns the count of a class; null for the background and for what is no class.
   Count* count_of(std::int32_t label) {
-    return label > 0 && static_cast<std::size_t>(label) < counts_.size() ? &counts_[static_cast<std::size_t>(label)]
-                                                                         : nullptr;
+    return label > 0 && static_cast<std::size_t>(label) < counts_.size() ? &counts_[label] : nullptr;
   }
   void add_row(const std::int32_t* row, std::int64_t count, std::size_t border) {
     for (std::int64_t x = 0; x < count; ++x)

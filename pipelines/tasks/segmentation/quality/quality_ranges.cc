@@ -84,13 +84,13 @@ IntensityRange intensity_range(const std::vector<QualityFacts>& cases, std::size
   if (found.size() < kFewestOthers) return {};
   std::vector<double> distances;
   for (std::size_t i = 0; i < found.size(); ++i) distances.push_back(quantile_distance(found[i], middle_of(found, i)));
-  const Usual told = *LeaveOneOut(std::move(distances)).usual();
+  const Usual usual = *LeaveOneOut(std::move(distances)).usual();
   IntensityRange range{.usual = middle_of(found, found.size())};
   const double spread = static_cast<double>(range.usual.back()) - static_cast<double>(range.usual.front());
-  range.usual_distance = std::max(told.median, kLeastDistance * spread);
+  range.usual_distance = std::max(usual.median, kLeastDistance * spread);
   if (!(range.usual_distance > 0)) return {};
   range.most_distance =
-      range.usual_distance + kMostDistanceScore * std::max(told.deviation, kDistanceFloor * range.usual_distance);
+      range.usual_distance + kMostDistanceScore * std::max(usual.deviation, kDistanceFloor * range.usual_distance);
   return range;
 }
 

@@ -77,7 +77,7 @@ void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, c
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
     Box one = box.box;
     one.set(0, n, n + 1);
-    const Sample& s = batch[static_cast<std::size_t>(n)];
+    const Sample& s = batch[n];
     if (labels != nullptr) {
       fill_labels(s, *labels, box.sub(one));
       continue;

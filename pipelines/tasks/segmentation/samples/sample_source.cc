@@ -144,34 +144,31 @@ Sample SampleSource::sample(std::int64_t index, std::size_t turn) const {
   const bool of_set = on_class && options_.crops == CropsOn::kSet && !present_.empty();
   const std::vector<std::vector<int>>& classes = of_set ? present_ : volumes_[turn].present;
   if (crops && !classes.empty() && (on_class || only_classes)) {
-    const std::vector<int>& sides = classes[static_cast<std::size_t>(below(kClass, std::ssize(classes)))];
-    s.drawn_on = sides[static_cast<std::size_t>(below(kSide, std::ssize(sides)))];
+    const std::vector<int>& sides = classes[below(kClass, std::ssize(classes))];
+    s.drawn_on = sides[below(kSide, std::ssize(sides))];
   }
   if (of_set) {
-    const std::vector<std::size_t>& having = cases_of_[static_cast<std::size_t>(s.drawn_on)];
-    s.item = having[static_cast<std::size_t>(below(kCase, std::ssize(having)))];
+    const std::vector<std::size_t>& having = cases_of_[s.drawn_on];
+    s.item = having[below(kCase, std::ssize(having))];
   }
   const Volumes& v = volumes_[s.item];
   const Shape shape = v.shape();
   for (std::size_t a = 0; a < 3; ++a) s.mirrored[a] = options_.flip[a] && rng_uniform(key, base + kFlipD + a) < 0.5;
   s.size = sample_size(s.item);
   if (!crops) {
-    for (int a = 0; a < 3; ++a) s.begin[static_cast<std::size_t>(a)] = -((s.size[a] - shape[a]) / 2);
+    for (int a = 0; a < 3; ++a) s.begin[a] = -((s.size[a] - shape[a]) / 2);
     return s;
   }
   std::array<std::int64_t, 3> centre{};
-  for (int a = 0; a < 3; ++a)
-    centre[static_cast<std::size_t>(a)] = rng_below(key, base + kPlaceD + static_cast<std::uint64_t>(a), shape[a]);
+  for (int a = 0; a < 3; ++a) centre[a] = rng_below(key, base + kPlaceD + static_cast<std::uint64_t>(a), shape[a]);
   if (s.drawn_on > 0) {
-    const Tensor& voxels = v.foreground.by_class[static_cast<std::size_t>(s.drawn_on)];
+    const Tensor& voxels = v.foreground.by_class[s.drawn_on];
     const std::int64_t row = below(kVoxel, voxels.shape()[0]);
     for (std::size_t a = 0; a < 3; ++a) centre[a] = voxels.as<std::int32_t>()[row * 3 + static_cast<std::int64_t>(a)];
   }
   for (int a = 0; a < 3; ++a) {
     const std::int64_t room = shape[a] - s.size[a];
-    s.begin[static_cast<std::size_t>(a)] =
-        room <= 0 ? -((-room) / 2)
-                  : std::clamp<std::int64_t>(centre[static_cast<std::size_t>(a)] - s.size[a] / 2, 0, room);
+    s.begin[a] = room <= 0 ? -((-room) / 2) : std::clamp<std::int64_t>(centre[a] - s.size[a] / 2, 0, room);
   }
   return s;
 }
@@ -179,7 +176,7 @@ Sample SampleSource::sample(std::int64_t index, std::size_t turn) const {
 std::vector<std::int64_t> SampleSource::drawn_on(std::int64_t samples) const {
   std::vector<std::int64_t> counts(cases_of_.size(), 0);
   EpochOrder order(options_.seed, volumes_.size());
-  for (std::int64_t i = 0; i < samples; ++i) ++counts[static_cast<std::size_t>(sample(i, order.item_of(i)).drawn_on)];
+  for (std::int64_t i = 0; i < samples; ++i) ++counts[sample(i, order.item_of(i)).drawn_on];
   return counts;
 }
 
@@ -193,7 +190,7 @@ std::vector<Sample> SampleSource::batch(std::int64_t step, std::int64_t size) co
     std::int64_t widest = 0;
     for (const Sample& s : samples) widest = std::max(widest, s.size[a]);
     for (Sample& s : samples) {
-      s.begin[static_cast<std::size_t>(a)] -= (widest - s.size[a]) / 2;
+      s.begin[a] -= (widest - s.size[a]) / 2;
       s.size[a] = widest;
     }
   }

@@ -68,7 +68,7 @@ int thick_axis(const Geometry& geometry) {
 
 Vector3 within_slices(double value, double otherwise, int thick) {
   Vector3 all{value, value, value};
-  if (thick >= 0) all[static_cast<std::size_t>(thick)] = otherwise;
+  if (thick >= 0) all[thick] = otherwise;
   return all;
 }
 
@@ -128,8 +128,7 @@ Tensor convolved(const Tensor& values, int axis, const std::vector<float>& weigh
       const float* from = values.as<float>() + (o * length + i) * inner;
       for (std::int64_t x = 0; x < inner; ++x) {
         float sum = 0;
-        for (std::int64_t k = 0; k < std::ssize(weights); ++k)
-          sum += weights[static_cast<std::size_t>(k)] * from[k * inner + x];
+        for (std::int64_t k = 0; k < std::ssize(weights); ++k) sum += weights[k] * from[k * inner + x];
         to[x] = sum;
       }
     }

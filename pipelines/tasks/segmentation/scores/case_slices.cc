@@ -38,14 +38,13 @@ std::vector<T> samples_of(const SlicePlan& plan, const MappedVolume& volume, DTy
 SlicePlan::SlicePlan(const Shape& volume) : SlicePlan(volume, {}, kMostSliceSide) {
   for (int a = 0; a < 3; ++a) {
     const std::int64_t count = std::min(kMostSlices, volume[a]);
-    for (std::int64_t i = 0; i < count; ++i)
-      planes_[static_cast<std::size_t>(a)].push_back((2 * i + 1) * volume[a] / (2 * count));
+    for (std::int64_t i = 0; i < count; ++i) planes_[a].push_back((2 * i + 1) * volume[a] / (2 * count));
   }
 }
 
 SlicePlan::SlicePlan(const Shape& volume, std::array<std::vector<std::int64_t>, 3> planes, std::int64_t most_side)
     : shape_(volume), planes_(std::move(planes)) {
-  for (int a = 0; a < 3; ++a) strides_[static_cast<std::size_t>(a)] = (volume[a] + most_side - 1) / most_side;
+  for (int a = 0; a < 3; ++a) strides_[a] = (volume[a] + most_side - 1) / most_side;
 }
 
 std::int64_t SlicePlan::side(int axis) const { return (shape_[axis] + stride(axis) - 1) / stride(axis); }
@@ -92,7 +91,7 @@ nlohmann::ordered_json planes_json(const SlicePlan& plan, const std::array<doubl
     const int row = axis == 0 ? 1 : 0, column = axis == 2 ? 1 : 2;
     const auto count = static_cast<std::size_t>(plan.samples(axis));
     const auto mm = [&](int a) {  // x, y, z are the axes 2, 1, 0
-      return spacing_mm[static_cast<std::size_t>(2 - a)] * static_cast<double>(plan.stride(a));
+      return spacing_mm[2 - a] * static_cast<double>(plan.stride(a));
     };
     nlohmann::ordered_json plane = {{"plane", kPlaneNames[axis]}, {"at", plan.planes(axis)},
                                     {"rows", plan.side(row)},     {"columns", plan.side(column)},

@@ -29,9 +29,9 @@ class SlicePlan {
   SlicePlan(const Shape& volume, std::array<std::vector<std::int64_t>, 3> planes, std::int64_t most_side);
 
   /// The positions of the planes of an axis, ascending, evenly spaced: all of a short one.
-  const std::vector<std::int64_t>& planes(int axis) const { return planes_[static_cast<std::size_t>(axis)]; }
+  const std::vector<std::int64_t>& planes(int axis) const { return planes_[axis]; }
   /// Every `stride(axis)`th voxel along a plane's rows or columns is sampled.
-  std::int64_t stride(int axis) const { return strides_[static_cast<std::size_t>(axis)]; }
+  std::int64_t stride(int axis) const { return strides_[axis]; }
   /// The samples along an axis, when it is a row or a column of a plane.
   std::int64_t side(int axis) const;
   /// The samples of the planes of an axis; of all planes.
@@ -50,9 +50,9 @@ class SlicePlan {
           for (std::int64_t r = 0; r < side(row); ++r)
             for (std::int64_t c = 0; c < side(column); ++c) {
               std::array<std::int64_t, 3> voxel{};
-              voxel[static_cast<std::size_t>(axis)] = at;
-              voxel[static_cast<std::size_t>(row)] = r * stride(row);
-              voxel[static_cast<std::size_t>(column)] = c * stride(column);
+              voxel[axis] = at;
+              voxel[row] = r * stride(row);
+              voxel[column] = c * stride(column);
               if (lies_in_box(voxel, box))
                 visit(static_cast<std::size_t>(first + r * side(column) + c), voxel[0], voxel[1], voxel[2]);
             }
@@ -64,8 +64,7 @@ class SlicePlan {
  private:
   static bool lies_in_box(const std::array<std::int64_t, 3>& voxel, const Box& box) {
     for (int a = 0; a < 3; ++a)
-      if (voxel[static_cast<std::size_t>(a)] < box.begin[a] || voxel[static_cast<std::size_t>(a)] >= box.end(a))
-        return false;
+      if (voxel[a] < box.begin[a] || voxel[a] >= box.end(a)) return false;
     return true;
   }
 

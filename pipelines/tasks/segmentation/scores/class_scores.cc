@@ -21,7 +21,7 @@ int one_past_highest(const std::vector<ScoredClass>& scored, int classes) {
 /// Returns the box that holds a class or region.
 Box box_of(const ScoredClass& item, const std::vector<Box>& boxes) {
   std::vector<Box> parts;
-  for (const int label : item.labels) parts.push_back(boxes.at(static_cast<std::size_t>(label)));
+  for (const int label : item.labels) parts.push_back(boxes.at(label));
   return box_around(parts);
 }
 
@@ -45,8 +45,7 @@ std::map<int, ClassScores> score_classes(const Volume& prediction, const Volume&
     for (const LabelMetric& metric : rules.metrics) one.scores[metric.shown.name] = std::nan("");
     if (!one.annotated) continue;
     const LabelSet set(item.labels);
-    const ClassCounts n = item.is_region ? count_region(mine, truth, set, labels.ignored)
-                                         : counts[static_cast<std::size_t>(item.labels.front())];
+    const ClassCounts n = item.is_region ? count_region(mine, truth, set, labels.ignored) : counts[item.labels.front()];
     SurfaceDistances distances;
     if (surfaces) {
       const Box box = box_of(item, boxes);

@@ -74,9 +74,7 @@ std::vector<std::string> ids_of(const auto& cases) {
 int classes_in(const std::vector<LabelPair>& pairs, const VolumeFormats& formats, const RunContext& context,
                MemoryGate& gate) {
   std::vector<int> highest(pairs.size(), 0);
-  const auto plan = [&](std::int64_t i) {
-    return evaluating_case_plan({.reference = pairs[static_cast<std::size_t>(i)].reference}, formats);
-  };
+  const auto plan = [&](std::int64_t i) { return evaluating_case_plan({.reference = pairs[i].reference}, formats); };
   CasePass pass("classes", ids_of(pairs), context, gate,
                 nullptr);  // an unreadable reference is reported when it is scored
   pass.run({.need = plan,
@@ -86,8 +84,8 @@ int classes_in(const std::vector<LabelPair>& pairs, const VolumeFormats& formats
                   const int label = highest_label(read_label(pairs[at].reference, formats).voxels);
                   if (label <= kHighestLabel) highest[at] = label;  // else the case is refused when it is scored
                 },
-            .value = [&](std::int64_t i) { return Json(highest[static_cast<std::size_t>(i)]); },
-            .take = [&](std::int64_t i, const Json& value) { value.get_to(highest[static_cast<std::size_t>(i)]); },
+            .value = [&](std::int64_t i) { return Json(highest[i]); },
+            .take = [&](std::int64_t i, const Json& value) { value.get_to(highest[i]); },
             .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   return std::max(2, *std::max_element(highest.begin(), highest.end()) + 1);
@@ -100,19 +98,15 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
   const int classes = static_cast<int>(dataset.label_names.size());
   ThresholdFit fit(classes, dataset.ignore_label.value_or(-1));
   std::mutex adding;
-  const auto plan = [&](std::int64_t i) {
-    return reading_case_plan(dataset.training[static_cast<std::size_t>(i)], formats);
-  };
+  const auto plan = [&](std::int64_t i) { return reading_case_plan(dataset.training[i], formats); };
   CasePass pass("threshold baseline", ids_of(dataset.training), context, gate, nullptr);
   pass.run({.need = plan,
             .body =
                 [&](std::int64_t i) {
-                  SourceCase source = read_source_case(dataset.training[static_cast<std::size_t>(i)], classes, formats,
-                                                       dataset.ignore_label);
+                  SourceCase source = read_source_case(dataset.training[i], classes, formats, dataset.ignore_label);
                   source.label.voxels = labels_as_i32(std::move(source.label.voxels));
                   const std::scoped_lock lock(adding);
-                  fit.add(source.image.voxels, source.label.voxels,
-                          dataset.training[static_cast<std::size_t>(i)].annotated);
+                  fit.add(source.image.voxels, source.label.voxels, dataset.training[i].annotated);
                 },
             .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
@@ -223,7 +217,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   if (formats.limits.memory_bytes > 0) formats.limits.memory_bytes -= results.total();
   MemoryGate scoring(formats.limits.memory_bytes);
   const auto plan = [&](std::int64_t i) {
-    const LabelPair& pair = pairs[static_cast<std::size_t>(i)];
+    const LabelPair& pair = pairs[i];
     return evaluating_case_plan(pair.files(options.threshold_baseline, any_of_surfaces(rules.metrics)), formats);
   };
   CasePass pass("evaluate", ids_of(pairs), context, scoring, "");
@@ -239,7 +233,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
                     },
                 .value =
                     [&](std::int64_t i) {
-                      const EvaluatedCase& one = scored[static_cast<std::size_t>(i)];
+                      const EvaluatedCase& one = scored[i];
                       return Json{{"classes", class_scores_message(one.scores.classes, rules.metrics)},
                                   {"all_classes", class_scores_message(one.all_classes, rules.metrics)},
                                   {"baseline", one.baseline_dice},

@@ -14,8 +14,7 @@ std::size_t count_numbers(const std::vector<double>& values) {
 std::optional<double> mean_baseline(const LabelScores& report, const ScoredClass& scored) {
   std::vector<double> values;
   for (const EvaluatedCase& item : report.cases)
-    if (!item.baseline_dice.empty() && !scored.is_region)
-      values.push_back(item.baseline_dice.at(static_cast<std::size_t>(scored.id)));
+    if (!item.baseline_dice.empty() && !scored.is_region) values.push_back(item.baseline_dice.at(scored.id));
   return values.empty() ? std::nullopt : std::optional(nan_mean(values));
 }
 

@@ -99,7 +99,7 @@ void fill_image(const TensorView& box, const VolumeVoxels& volume) {
 LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& shape) {
   const TensorView logits = cores.owned(cores.executable().program.graph.outputs.at("logits"), core);
   LabelledBox found{.box = box_in_volume(logits.box, shape), .type = label_type(logits.extent().back()), .labels = {}};
-  found.labels.resize(static_cast<std::size_t>(found.box.count() * dtype_bytes(found.type)));
+  found.labels.resize(found.box.count() * dtype_bytes(found.type));
   if (found.type == DType::kU8)
     argmax(logits, found.box, found.view().as<std::uint8_t>());
   else

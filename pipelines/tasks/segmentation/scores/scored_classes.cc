@@ -54,9 +54,7 @@ std::vector<ScoredClass> scored_classes(const ScoredClassesOf& of) {
   for (const LabelRegion& region : of.regions) scored.push_back(scored_region(region, id++, true));
   for (int c = 1; c < of.classes && of.regions.empty(); ++c)
     scored.push_back(
-        {.id = c,
-         .name = c < static_cast<int>(of.names.size()) ? of.names[static_cast<std::size_t>(c)] : std::to_string(c),
-         .labels = {c}});
+        {.id = c, .name = c < static_cast<int>(of.names.size()) ? of.names[c] : std::to_string(c), .labels = {c}});
   for (const LabelRegion& region : of.asked) {
     for (const int label : region.labels)
       if (of.has_dataset && label >= of.classes)

@@ -26,7 +26,7 @@ void ThresholdFit::add(const Tensor& hu, const Tensor& label, const std::optiona
   for (std::int64_t i = 0; i < hu.count(); ++i) {
     if (ignored_ >= 0 && v[i] == ignored_) continue;
     const int bin = bin_of(x[i]);
-    ++counts_[static_cast<std::size_t>(v[i] > 0 && v[i] < highest ? v[i] : 0)][bin];
+    ++counts_[v[i] > 0 && v[i] < highest ? v[i] : 0][bin];
     ++all[bin];
   }
   for (std::size_t c = 1; c < classes() && annotated; ++c)

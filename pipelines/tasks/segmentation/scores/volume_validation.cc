@@ -172,9 +172,8 @@ class VolumeValidation : public ValidationPass {
     bytes.insert(bytes.end(), placed.begin(), placed.end());
     const Dims strides = dense_strides(found.box.extent);
     SlicePlan(reference.shape()).each_in(found.box, [&](std::size_t, std::int64_t d, std::int64_t h, std::int64_t w) {
-      bytes.push_back(found.labels[static_cast<std::size_t>((d - found.box.begin[0]) * strides[0] +
-                                                            (h - found.box.begin[1]) * strides[1] +
-                                                            (w - found.box.begin[2]) * strides[2])]);
+      bytes.push_back(found.labels[(d - found.box.begin[0]) * strides[0] + (h - found.box.begin[1]) * strides[1] +
+                                   (w - found.box.begin[2]) * strides[2]]);
     });
     return bytes;
   }

@@ -26,11 +26,9 @@ struct CountedLabels {
 CountedLabels count_labels(const Tensor& labels) {
   const Shape shape = labels.shape();
   CountedLabels counted;
-  for (std::size_t a = 0; a < 3; ++a) counted.labelled[a].resize(static_cast<std::size_t>(shape[static_cast<int>(a)]));
+  for (std::size_t a = 0; a < 3; ++a) counted.labelled[a].resize(shape[static_cast<int>(a)]);
   const auto* label = labels.as<const std::int32_t>();
-  const auto plane = [&](std::size_t axis, std::int64_t at) -> std::int64_t& {
-    return counted.labelled[axis][static_cast<std::size_t>(at)];
-  };
+  const auto plane = [&](std::size_t axis, std::int64_t at) -> std::int64_t& { return counted.labelled[axis][at]; };
   for (std::int64_t d = 0; d < shape[0]; ++d)
     for (std::int64_t h = 0; h < shape[1]; ++h) {
       const auto* end = label + shape[2];
@@ -56,7 +54,7 @@ std::vector<std::int64_t> chosen_planes(const std::vector<std::int64_t>& labelle
   if (begin == end)
     begin = 0;
   else
-    while (!is_labelled(labelled[static_cast<std::size_t>(end - 1)])) --end;
+    while (!is_labelled(labelled[end - 1])) --end;
   const std::int64_t extent = end - begin, count = std::min(most, extent);
   if (count == 1 && extent > 1) {
     const auto top = std::ranges::max_element(labelled);
@@ -171,10 +169,8 @@ Json sheet_case(const SheetCase& item, const std::vector<std::string>& names, co
   one["planes"] = planes_json(plan, geometry.spacing, images);
   for (int a = 0; a < 3; ++a) {
     const std::vector<std::int64_t>& at = plan.planes(a);
-    const auto labelled = [&](std::int64_t plane) {
-      return counted.labelled[static_cast<std::size_t>(a)][static_cast<std::size_t>(plane)];
-    };
-    one["planes"][static_cast<std::size_t>(a)]["start"] = std::ranges::max_element(at, {}, labelled) - at.begin();
+    const auto labelled = [&](std::int64_t plane) { return counted.labelled[a][plane]; };
+    one["planes"][a]["start"] = std::ranges::max_element(at, {}, labelled) - at.begin();
   }
   return one;
 }

@@ -146,7 +146,7 @@ class DamagedClips : public VideoClips {
     for (std::size_t at = bytes.find("mdat"); (at = bytes.find("\xff\xd8", at + 2)) != std::string::npos;)
       begins.push_back(at);
     for (const int image : images)
-      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begins.at(static_cast<std::size_t>(image))), 1000, '\0');
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begins.at(image)), 1000, '\0');
     write_bytes(path, bytes);
     return path;
   }

@@ -52,7 +52,7 @@ TEST_F(PredictClips, AChangeOfClassIsAChangeOfInterval) {
   const ReadTimeLine& line = found.rows.at(0).time_line;
   EXPECT_EQ(line.windows.size(), 18u) << "begins 0, 2, .., 34: it stands for frames to 42, of which there are 41";
   ASSERT_EQ(line.intervals.size(), 2u);
-  EXPECT_EQ(found.classes.at(static_cast<std::size_t>(line.intervals[0].label)), "dark");
+  EXPECT_EQ(found.classes.at(line.intervals[0].label), "dark");
   EXPECT_EQ(line.intervals[0].begin_s, 0);
   EXPECT_NEAR(line.intervals[0].end_s, 0.84, 0.16) << "within half a clip of the cut";
   EXPECT_EQ(line.intervals[1].begin_s, line.intervals[0].end_s);

@@ -38,7 +38,7 @@ inline void read_toy_part(const ClassPart& part, const ClassReading&, const std:
   const std::int64_t pixels = kToyImageSide * kToyImageSide;
   Tensor all(DType::kU8, {std::ssize(images), kToyImageSide, kToyImageSide});
   for (std::int64_t i = 0; i < std::ssize(images); ++i) {
-    const auto& [name, pixel] = images[static_cast<std::size_t>(i)];
+    const auto& [name, pixel] = images[i];
     std::fill_n(all.as<std::uint8_t>() + i * pixels, pixels, static_cast<std::uint8_t>(pixel));
     if (const auto label = label_of(set.classes, name))
       set.items.push_back({.name = std::to_string(i),

@@ -43,8 +43,7 @@ TEST(ImageFit, PixelsPaddingAndBoxesAreThoseOfTheReference) {
     std::fill_n(canvas.as<float>(), canvas.count(), 77.0F);
     place_sample(made.pixels, 0, canvas.view());
     for (std::int64_t i = 0; i < canvas.count(); ++i)
-      EXPECT_NEAR(canvas.as<float>()[i], row.at("pixels").at(static_cast<std::size_t>(i)).get<double>(), 2e-6)
-          << row.at("size") << " at " << i;
+      EXPECT_NEAR(canvas.as<float>()[i], row.at("pixels").at(i).get<double>(), 2e-6) << row.at("size") << " at " << i;
     const PixelBox found = pixel_box(made.boxes.at(0).box);
     EXPECT_NEAR(found.y0, scaled[0], 1e-9);
     EXPECT_NEAR(found.x0, scaled[1], 1e-9);

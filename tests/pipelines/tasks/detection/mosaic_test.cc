@@ -32,7 +32,7 @@ TEST(Mosaic, FourTilesFillTheCanvasAndMeetAFifthAwayFromTheBorder) {
         for (int a = 0; a < 2; ++a) EXPECT_GE(tile.extent[a], std::max<std::int64_t>(1, canvas[a] / 5));
         for (std::int64_t y = 0; y < tile.extent[0]; ++y)
           for (std::int64_t x = 0; x < tile.extent[1]; ++x)
-            ++covered.at(static_cast<std::size_t>((tile.begin[0] + y) * canvas[1] + tile.begin[1] + x));
+            ++covered.at((tile.begin[0] + y) * canvas[1] + tile.begin[1] + x);
       }
       EXPECT_EQ(std::ranges::count(covered, 1), std::ssize(covered)) << to_string(canvas) << " " << sample;
     }

@@ -43,7 +43,7 @@ const std::vector<DetectionClass> kClasses = {{"square", 5}};
 
 /// Returns uneven timestamps: 0, 3, 4, 10, 11, 12, ... ticks of 1/25 s.
 std::int64_t ticks_of(std::int64_t number) {
-  return number < 3 ? std::array<std::int64_t, 3>{0, 3, 4}[static_cast<std::size_t>(number)] : 7 + number;
+  return number < 3 ? std::array<std::int64_t, 3>{0, 3, 4}[number] : 7 + number;
 }
 
 class PredictVideo : public testing::Test {
@@ -86,7 +86,7 @@ TEST_F(PredictVideo, EveryFrameHasItsBoxAndTheTimestampOfTheStream) {
   EXPECT_EQ(json.at("time_base"), rational_text(index.time_base));
   ASSERT_EQ(json.at("frames").size(), static_cast<std::size_t>(kFrames));
   for (std::int64_t i = 0; i < kFrames; ++i) {
-    const auto& frame = json.at("frames")[static_cast<std::size_t>(i)];
+    const auto& frame = json.at("frames")[i];
     EXPECT_EQ(frame.at("pts"), index[i].pts_ticks);
     EXPECT_DOUBLE_EQ(frame.at("seconds").get<double>(), static_cast<double>(ticks_of(i)) / 25);
     const auto box = frame.at("detections").at(0).at("bbox").get<std::array<double, 4>>();

@@ -53,7 +53,7 @@ TEST(AnnotatedClasses, MergedLabelsKeepTheBackgroundAndTheRowsSayWhatIsKnown) {
     ASSERT_EQ(labels.as<std::int32_t>()[i], truth.voxels.as<std::int32_t>()[i % truth.voxels.count()]) << i;
   for (std::int64_t n = 0; n < 2; ++n) {
     const std::int32_t* row = known.as<std::int32_t>() + 3 * n;
-    EXPECT_THAT(std::vector(row, row + 3), testing::ElementsAre(1, 1, batch[static_cast<std::size_t>(n)].item == 0));
+    EXPECT_THAT(std::vector(row, row + 3), testing::ElementsAre(1, 1, batch[n].item == 0));
   }
 }
 

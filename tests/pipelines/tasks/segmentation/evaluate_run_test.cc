@@ -45,7 +45,7 @@ struct Plain {
 
   void add(const Tensor& logits, const Tensor& labels) {
     const std::int64_t classes = logits.shape().back();
-    common.resize(static_cast<std::size_t>(classes)), sizes.resize(static_cast<std::size_t>(classes));
+    common.resize(classes), sizes.resize(classes);
     for (std::int64_t i = 0; i < labels.count(); ++i) {
       const std::int32_t label = labels.as<std::int32_t>()[i];
       if (label < 0) continue;
@@ -56,7 +56,7 @@ struct Plain {
       for (double& value : p) value /= sum;
       correct += std::max_element(p.begin(), p.end()) - p.begin() == label ? 1 : 0;
       ++voxels;
-      cross_entropy -= std::log(p[static_cast<std::size_t>(label)]);
+      cross_entropy -= std::log(p[label]);
       for (std::size_t c = 0; c < p.size(); ++c) {
         const double y = static_cast<std::int32_t>(c) == label ? 1 : 0;
         common[c] += y * p[c], sizes[c] += y + p[c];
@@ -84,7 +84,7 @@ TEST(EvaluateRun, ABatchIsWhatPlainLoopsOverItsLogitsGive) {
   centre.size = {16, 16, 16};
   for (int a = 0; a < 3; ++a) {
     const std::int64_t room = 16 - dataset.cases[0].shape[a];
-    centre.begin[static_cast<std::size_t>(a)] = room > 0 ? -(room / 2) : (-room) / 2;
+    centre.begin[a] = room > 0 ? -(room / 2) : (-room) / 2;
   }
   TrainedRun run = load_trained_run({.run = scene.path("run")});
   WorkerPool pool(1);

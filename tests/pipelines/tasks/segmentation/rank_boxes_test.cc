@@ -24,7 +24,7 @@ std::int64_t voxels_inside(const Box& box, const std::vector<Sample>& batch, con
   for (std::int64_t i = 0; i < box.count(); ++i) {
     std::int64_t rest = i, at[5];
     for (int a = 4; a >= 0; --a) at[a] = box.begin[a] + rest % box.extent[a], rest /= box.extent[a];
-    const Sample& s = batch[static_cast<std::size_t>(at[0])];
+    const Sample& s = batch[at[0]];
     bool is_inside = true;
     for (std::size_t a = 0; a < 3; ++a) {
       const std::int64_t in_crop = s.mirrored[a] ? s.size[static_cast<int>(a)] - 1 - at[a + 1] : at[a + 1];
@@ -77,7 +77,7 @@ TEST_P(RankBoxes, AreAllThatIsReadOfThePreparedVolumes) {
           const auto count = static_cast<std::int64_t>(own.size());
           whole += voxel_bytes * voxels_inside(Box::whole(node.type.shape), batch, volume);
           for (std::int64_t core = place.at.first(count); core < place.at.end(count); ++core)
-            expected += voxel_bytes * voxels_inside(own[static_cast<std::size_t>(core)], batch, volume);
+            expected += voxel_bytes * voxels_inside(own[core], batch, volume);
         }
       }
       EXPECT_EQ(source.copied_bytes(), expected) << "rank " << rank << " of " << ranks;

@@ -33,8 +33,8 @@ TEST(SampleChannels, EachIsFilledFromItsOwnVolume) {
   const std::int64_t voxels = 16 * 16 * 16;
   for (std::int64_t n = 0; n < 2; ++n)
     for (std::int64_t c = 0; c < 2; ++c) {
-      const auto& item = volumes.dataset.cases[batch[static_cast<std::size_t>(n)].item];
-      const Volume expected = read_image(item.images[static_cast<std::size_t>(c)]);
+      const auto& item = volumes.dataset.cases[batch[n].item];
+      const Volume expected = read_image(item.images[c]);
       for (std::int64_t i = 0; i < voxels; ++i)
         ASSERT_EQ(image.as<float>()[(n * voxels + i) * 2 + c], expected.voxels.as<float>()[i]) << n << " " << c;
     }

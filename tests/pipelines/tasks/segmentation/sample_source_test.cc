@@ -176,7 +176,7 @@ TEST(SampleSource, AShareOfTheCropsIsCentredOnARandomClass) {
     const SampleSource source = volumes.source(options);
     std::array<int, 3> seen{};
     for (int step = 0; step < 600; ++step)
-      ++seen[static_cast<std::size_t>(filled(source, source.batch(step, 1), input::Labels{}).as<std::int32_t>()[0])];
+      ++seen[filled(source, source.batch(step, 1), input::Labels{}).as<std::int32_t>()[0]];
     // By chance alone class 1 is 1/3 of the voxels, class 2 is 1/6; chosen classes come equally often.
     EXPECT_NEAR(seen[1] / 600.0, foreground / 2 + (1 - foreground) / 3, 0.08);
     EXPECT_NEAR(seen[2] / 600.0, foreground / 2 + (1 - foreground) / 6, 0.08);
@@ -209,7 +209,7 @@ TEST(SampleSource, CropsOfTheSetSeeARareClassAsOftenAsACommonOne) {
     std::vector<std::int64_t> drawn(3, 0);
     for (std::int64_t step = 0; step < kSamples; ++step) {
       const Sample s = source.batch(step, 1).front();
-      ++drawn[static_cast<std::size_t>(s.drawn_on)];
+      ++drawn[s.drawn_on];
       if (s.drawn_on > 0) {
         EXPECT_EQ(filled(source, {s}, input::Labels{}).as<std::int32_t>()[0], s.drawn_on);
       }

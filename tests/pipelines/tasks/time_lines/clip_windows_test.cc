@@ -37,7 +37,7 @@ TEST(ClipWindows, OneBeginsEveryHopAndTheLastEndsTheVideo) {
       begins.push_back(frames - 1 - (steps.length - 1) * steps.stride);
     ASSERT_EQ(windows.count(), std::ssize(begins));
     for (std::int64_t w = 0; w < windows.count(); ++w) {
-      EXPECT_EQ(windows.begin(w), begins[static_cast<std::size_t>(w)]);
+      EXPECT_EQ(windows.begin(w), begins[w]);
       EXPECT_LT(frames_of(windows, w).back(), windows.frames(w).end) << "it looks at frames that it stands for";
       EXPECT_LE(windows.frames(w).end, frames);
     }

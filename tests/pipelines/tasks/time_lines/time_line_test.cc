@@ -62,8 +62,8 @@ TEST(TimeLine, EveryFrameHasTheMeanOfItsWindows) {
       for (double& v : p) v = static_cast<double>(upto(16)) / 16;  // sums of these are exact
       maker.add(windows.frames(w), p);
       for (std::int64_t f = windows.frames(w).begin; f < windows.frames(w).end; ++f) {
-        for (std::size_t c = 0; c < 3; ++c) sums[static_cast<std::size_t>(f)][c] += p[c];
-        ++counts[static_cast<std::size_t>(f)];
+        for (std::size_t c = 0; c < 3; ++c) sums[f][c] += p[c];
+        ++counts[f];
       }
     }
     const TimeLine line = maker.finish();
@@ -74,10 +74,10 @@ TEST(TimeLine, EveryFrameHasTheMeanOfItsWindows) {
       ASSERT_LT(s.frames.begin, s.frames.end);
       next = s.frames.end, covered += s.frames.end - s.frames.begin;
       for (std::int64_t f = s.frames.begin; f < s.frames.end; ++f) {
-        auto mean = sums[static_cast<std::size_t>(f)];
-        for (double& p : mean) p /= counts[static_cast<std::size_t>(f)];
+        auto mean = sums[f];
+        for (double& p : mean) p /= counts[f];
         EXPECT_EQ(s.label, likeliest(mean)) << f;
-        EXPECT_DOUBLE_EQ(s.probability, mean[static_cast<std::size_t>(s.label)]) << f;
+        EXPECT_DOUBLE_EQ(s.probability, mean[s.label]) << f;
       }
     }
     EXPECT_EQ(covered, frames - std::ranges::count(counts, 0)) << "what is covered is in a segment, the rest in none";

@@ -16,8 +16,8 @@ TEST(NonzeroCrop, HolesAreFilledAndBaysAreNot) {
   ring.as<float>()[at(1, 4, 1)] = 0, ring.as<float>()[at(1, 3, 1)] = 0;  // a bay from the border
   const std::vector<char> mask = nonzero_mask(ring);
   EXPECT_EQ(std::count(mask.begin(), mask.end(), 0), 2);
-  EXPECT_EQ(mask[static_cast<std::size_t>(at(1, 2, 2))], 1);
-  EXPECT_EQ(mask[static_cast<std::size_t>(at(1, 3, 1))], 0);
+  EXPECT_EQ(mask[at(1, 2, 2)], 1);
+  EXPECT_EQ(mask[at(1, 3, 1)], 0);
 }
 
 TEST(NonzeroCrop, OfSeveralChannelsIsThatOfTheirUnion) {
