@@ -120,13 +120,15 @@ TrainingRun::Measured TrainingRun::measure(double about_s) && {
   trace_.emplace(TraceOptions{}, context_.threads(), &transport_);
   one_step();  // the first also makes kernels and touches memory
   const Stopwatch watch;
+  points_ = 0;
   int done = 0;
   const auto goes_on = [&] { return done < kFewest || (done < kMost && watch.seconds() < about_s); };
   for (; broadcast_flag(transport_, goes_on); ++done) {
     throw_if_any_stopped(transport_, progress_);
     one_step();
   }
-  return {.step_s = watch.seconds() / done, .plan = memory_plan_, .task = std::move(task_)};
+  const double of_mean = task_->sample_points() * static_cast<double>(o_.batch);  // whole samples differ in size
+  return {.step_s = watch.seconds() / points_ * of_mean, .plan = memory_plan_, .task = std::move(task_)};
 }
 
 void TrainingRun::steps() {
@@ -174,6 +176,7 @@ bool TrainingRun::loop_ends(std::int64_t done, double seconds) {
 StepResult TrainingRun::one_step() {
   const Stopwatch watch;
   const Shape extents = task_->load(trainer_->steps_done(), o_.batch, context_.pool());
+  points_ += static_cast<double>(element_count(extents));
   feed_->begin(watch.seconds());
   if (trace_->recorder() != nullptr) {
     CoreSet& cores = session_->cores(extents, Phase::kTrain);

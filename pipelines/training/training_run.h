@@ -28,7 +28,7 @@ class TrainingRun {
   TrainReport go(TrainedOn* held_out = nullptr, const ProcessPlan& measured = {});
 
   struct Measured {
-    double step_s = 0;  // loading included
+    double step_s = 0;  // of samples of the mean size, loading included
     ProcessPlan plan;
     std::unique_ptr<TrainingTask> task;
   };
@@ -109,6 +109,7 @@ class TrainingRun {
   std::optional<SampleFeed> feed_;
   CheckpointState state_;
   TrainReport report_;
+  double points_ = 0;                          // voxels or pixels of the steps that are measured
   std::size_t class_columns_ = 0;              // of results.csv
   TrainedOn before_;                           // the data that the weights were trained on with which the run began
   std::vector<std::string> notes_, warnings_;  // about the plan and the first weights, said when the run begins

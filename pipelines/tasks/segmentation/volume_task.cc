@@ -70,7 +70,7 @@ class VolumeTask : public TrainingTask {
 
   void settle(ModelSpec& spec, const TaskOptions& options) override {
     const auto& settled = options.of<VolumeTaskOptions>();
-    o_.sampling.crops = settled.sampling.crops, o_.sides = settled.sides;
+    o_.sampling.crop = settled.sampling.crop, o_.sampling.crops = settled.sampling.crops, o_.sides = settled.sides;
     const std::vector<std::size_t> trained = indices(dataset_, split_.train);
     sides_.settle(o_.sides, trained.size(), [&](std::size_t item) {
       return case_sides(source_.grid(item), source_.foreground(item).by_class,
@@ -91,7 +91,8 @@ class VolumeTask : public TrainingTask {
     const std::vector<std::size_t> trained = indices(dataset_, split_.train);
     classes.partly_annotated =
         std::ranges::count_if(trained, [&](std::size_t i) { return dataset_.cases[i].annotated.has_value(); });
-    for (std::size_t c = 1; c < dataset_.plan.class_names.size(); ++c) {
+    const bool draws = !o_.sampling.crop.empty();  // else no class is drawn
+    for (std::size_t c = 1; draws && c < dataset_.plan.class_names.size(); ++c) {
       const std::int64_t having = std::ranges::count_if(trained, [&](std::size_t i) {
         const std::vector<std::int64_t>& voxels = dataset_.cases[i].class_voxels;
         return c < voxels.size() && voxels[c] > 0;
@@ -200,6 +201,8 @@ class VolumeTask : public TrainingTask {
 
   HeldOut held_out() const override { return held_out_images(o_.work); }
 
+  double sample_points() const override { return source_.mean_voxels(); }
+  double whole_points() const override { return source_.mean_voxels(true); }
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
 
   std::vector<Shape> validation_extents(const ModelSpec& spec) const override {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "pipelines/training/time_budget.h"
 #include "pipelines/training/train_memory.h"
 #include "tests/pipelines/training_scene.h"
 #include "tests/ranks/mailbox.h"
@@ -57,6 +58,36 @@ TEST(FitIntoTime, AModelOverTheMemoryOfACoreDoesNotFit) {
   EXPECT_TRUE(fits(2, k4MiB));
   EXPECT_FALSE(fits(64, k4MiB)) << "16^3 voxels of 64 channels alone have 1 MiB, and a step keeps many";
   EXPECT_TRUE(fits(64, 0));
+}
+
+/// Trains 2 small volumes for an hour with these settings too, but for a stop behind the first step, and returns what
+/// was chosen.
+std::vector<Choice> chosen_for_an_hour(const std::string& scene_name, WordsOfSettings words) {
+  const TrainingScene scene(scene_name);
+  TrainSettings train;
+  train.options.work = scene.work(), train.options.run = scene.path("run");
+  words.merge(WordsOfSettings{{"time", "1h"}, {"depth", "1"}, {"base-filters", "2"}, {"fold", "all"}});
+  say_all(train, words);
+  StoppingProgress stops(1, false);
+  EXPECT_TRUE(run_train(train, {.threads = 2}, stops).interrupted);
+  return train.options.chosen;
+}
+
+std::string value_in(const std::vector<Choice>& choices, const std::string& option) {
+  const auto found = std::ranges::find(choices, option, &Choice::option);
+  return found == choices.end() ? "" : found->shown();
+}
+
+TEST(FitIntoTime, SmallVolumesAreTrainedWholeBySeveralMembersInAnHour) {
+  const std::vector<Choice> small = chosen_for_an_hour("fit_whole", {});
+  ASSERT_EQ(value_in(small, "crop"), "whole");
+  EXPECT_EQ(value_in(small, "crops"), "") << "nothing is drawn of a whole volume";
+  EXPECT_EQ(value_in(small, "members"), std::to_string(kMostMembers)) << "on any machine a step takes below 0.4 s";
+  EXPECT_THAT(std::ranges::find(small, "crop", &Choice::option)->reason,
+              testing::ContainsRegex("^a volume has 0\\.[0-9] times the voxels of a crop of 64x64x64"));
+  const std::vector<Choice> given = chosen_for_an_hour("fit_given", {{"crop", "16x16x16"}, {"members", "1"}});
+  EXPECT_EQ(value_in(given, "crop"), "");
+  EXPECT_EQ(value_in(given, "members"), "");
 }
 
 TEST(FitIntoTime, AllRanksTrainWhatRank0Measures) {
