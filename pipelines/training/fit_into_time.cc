@@ -101,7 +101,8 @@ FiltersInTime choose_filters(const TimedTraining& t, std::unique_ptr<TrainingTas
 std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan,
                                      MeasuredTimes& times) {
   const std::int64_t alone = steps_in_time(times);
-  std::int64_t members = members_in_time(times, t.settings.options.batch, task->training_cases());
+  std::int64_t members =
+      members_in_time(times, t.settings.options.batch, task->training_cases(), task->sample_points());
   if (members == 1) return std::nullopt;
   for (; members > 1; --members) {
     set_value(t, "members", members);

@@ -127,8 +127,10 @@ TrainingRun::Measured TrainingRun::measure(double about_s) && {
     throw_if_any_stopped(transport_, progress_);
     one_step();
   }
-  const double of_mean = task_->sample_points() * static_cast<double>(o_.batch);  // whole samples differ in size
-  return {.step_s = watch.seconds() / points_ * of_mean, .plan = memory_plan_, .task = std::move(task_)};
+  double step_s = watch.seconds() / done;
+  if (task_->whole_points() > 0)  // which differ in size
+    step_s *= task_->sample_points() * static_cast<double>(o_.batch) / (points_ / done);
+  return {.step_s = step_s, .plan = memory_plan_, .task = std::move(task_)};
 }
 
 void TrainingRun::steps() {
