@@ -116,7 +116,8 @@ std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<Tra
   times = measure_steps(t, task, plan);
   return Choice{"members", members,
                 counted(alone, "step") + " of one network would fit into {time}, more than it learns from " +
-                    counted(task->training_cases(), "case") + "; the mean of several is better than a longer training"};
+                    counted(task->training_cases(), "case") +
+                    "; several predict better together than each does in the mean"};
 }
 
 }  // namespace
