@@ -101,10 +101,8 @@ class TrainingTask {
 
   /// Returns the extents (N and the spatial axes) of the largest possible step, for which the whole run is planned.
   virtual Shape largest_extents(std::int64_t batch) const = 0;
-  /// Return the mean number of voxels or pixels of a sample, for estimates of time, and that of a sample that is not
-  /// cropped; 0: it is not known, and the largest sample stands for the mean.
-  virtual double sample_points() const { return static_cast<double>(element_count(largest_extents(1))); }
-  virtual double whole_points() const { return 0; }
+  /// Returns the mean number of voxels or pixels of a sample, for estimates of time; none: that of the largest.
+  virtual std::optional<double> mean_points() const { return std::nullopt; }
   /// Returns all extents at which validation predicts.
   virtual std::vector<Shape> validation_extents(const ModelSpec& spec) const = 0;
 

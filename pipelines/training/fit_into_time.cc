@@ -1,5 +1,6 @@
 #include "pipelines/training/fit_into_time.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -12,10 +13,13 @@
 namespace voxshard {
 namespace {
 
-const std::string kUsualCrop = "64x64x64";  // the default of {crop} of volumes
-
 /// Returns "0.25 s".
 std::string milliseconds_text(double seconds) { return number_text(std::round(seconds * 1000) / 1000) + " s"; }
+
+/// Returns the voxels of a sample in the mean.
+double sample_points(const TrainingTask& task) {
+  return task.mean_points().value_or(static_cast<double>(element_count(task.largest_extents(1))));
+}
 
 /// Returns the times of a run whose step takes `step_s` on rank 0, by the clock of rank 0. A validation is a forward
 /// pass, about a third of a step's work per voxel or pixel.
@@ -23,7 +27,7 @@ MeasuredTimes times_of_step(const TimedTraining& t, const TrainingTask& task, do
   const TrainOptions& o = t.settings.options;
   std::int64_t points = 0;
   for (const Shape& extents : task.validation_extents(o.spec)) points += element_count(extents);
-  const double steps = static_cast<double>(points) / (task.sample_points() * static_cast<double>(o.batch)),
+  const double steps = static_cast<double>(points) / (sample_points(task) * static_cast<double>(o.batch)),
                weights = o.optimizer.ema > 0 ? 2 : 1;  // the last and the averaged ones are validated
   const auto of_rank_0 = t.context.broadcast([&] {
     return nlohmann::ordered_json::array({o.time_s - t.begun.seconds(), step_s});
@@ -38,18 +42,19 @@ MeasuredTimes times_of_step(const TimedTraining& t, const TrainingTask& task, do
 /// Measures steps with the settings as they are now.
 MeasuredTimes measure_steps(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan) {
   constexpr double kMeasuredShare = 0.02;  // of the time
+  constexpr double kMostMeasured_s = 30;   // several models are measured
   TrainOptions& o = t.settings.options;
-  TrainingRun::Measured measured =
-      TrainingRun(o, t.records, t.folder, std::move(task), t.context).measure(kMeasuredShare * o.time_s);
+  TrainingRun::Measured measured = TrainingRun(o, t.records, t.folder, std::move(task), t.context)
+                                       .measure(std::min(kMeasuredShare * o.time_s, kMostMeasured_s));
   task = std::move(measured.task);
   plan = widest(plan, measured.plan);
   return times_of_step(t, *task, measured.step_s);
 }
 
-/// Sets a value as chosen, and what follows from it; the precision is chosen anew.
-void set_value(const TimedTraining& t, const std::string& option, SettingValue value) {
+/// Sets a field of the model as chosen, and what follows from it; the precision is chosen anew.
+void set_field(const TimedTraining& t, const std::string& option, std::int64_t value) {
   Settings& settings = t.settings.settings;
-  settings.say(Layer::kRecipe, {option, std::move(value), ""});
+  settings.say(Layer::kRecipe, {option, value, ""});
   if (settings.layer("precision") == Layer::kRecipe) settings.withdraw("precision");  // chosen for others
   t.settle();
 }
@@ -59,39 +64,16 @@ bool fits_everywhere(const TimedTraining& t, const TrainingTask& task) {
   return t.context.transport().all_reduce_min(fits_memory(t.settings.options, task, t.context) ? 1 : 0) == 1;
 }
 
-/// Chooses whole volumes where they are small, fit the memory, and there is time for enough of them; none: crops.
-std::optional<Choice> choose_whole(const TimedTraining& t, const TrainingTask& task) {
-  const TrainOptions& o = t.settings.options;
-  const std::int64_t fewest = *std::rbegin(kTriedFilters);
-  const double whole = task.whole_points(), crop = task.sample_points();
-  const int threads = t.context.threads() * t.context.transport().ranks();
-  const auto voxels = static_cast<std::int64_t>(whole * static_cast<double>(o.batch));
-  if (!whole_in_time(whole, crop, times_of_step(t, task, unet_step_seconds(fewest, voxels, threads))))
-    return std::nullopt;
-  const bool filters = t.settings.leaves_to_time("base-filters");
-  if (filters) set_value(t, "base-filters", fewest);
-  set_value(t, "crop", std::string("whole"));
-  const bool fits = fits_everywhere(t, task);
-  if (filters) t.settings.settings.withdraw("base-filters");  // which are chosen next
-  if (!fits) {
-    set_value(t, "crop", kUsualCrop);
-    return std::nullopt;
-  }
-  return Choice{"crop", std::string("whole"),
-                "a volume has " + fixed_text(whole / crop, 1) + " times the voxels of a crop of " + kUsualCrop +
-                    " in the mean, and norms see in training what they see in predictions"};
-}
-
 FiltersInTime choose_filters(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan) {
   const TrainOptions& o = t.settings.options;
   return filters_in_time(
       {.predicted =
            [&](std::int64_t filters) {
-             const auto voxels = static_cast<std::int64_t>(task->sample_points() * static_cast<double>(o.batch));
+             const auto voxels = static_cast<std::int64_t>(sample_points(*task) * static_cast<double>(o.batch));
              return times_of_step(
                  t, *task, unet_step_seconds(filters, voxels, t.context.threads() * t.context.transport().ranks()));
            },
-       .set = [&](std::int64_t filters) { set_value(t, "base-filters", filters); },
+       .set = [&](std::int64_t filters) { set_field(t, "base-filters", filters); },
        .fits = [&] { return fits_everywhere(t, *task); },
        .measured = [&] { return measure_steps(t, task, plan); }});
 }
@@ -101,11 +83,10 @@ FiltersInTime choose_filters(const TimedTraining& t, std::unique_ptr<TrainingTas
 std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan,
                                      MeasuredTimes& times) {
   const std::int64_t alone = steps_in_time(times);
-  std::int64_t members =
-      members_in_time(times, t.settings.options.batch, task->training_cases(), task->sample_points());
+  std::int64_t members = members_in_time(times, t.settings.options.batch, task->training_cases(), sample_points(*task));
   if (members == 1) return std::nullopt;
   for (; members > 1; --members) {
-    set_value(t, "members", members);
+    set_field(t, "members", members);
     if (fits_everywhere(t, *task)) break;
   }
   if (members == 1) {
@@ -125,8 +106,6 @@ std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<Tra
 FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTask>& task) {
   FittedIntoTime fitted;
   MeasuredTimes times;
-  if (t.to_recipe && t.settings.leaves_to_time("crop"))
-    if (std::optional<Choice> whole = choose_whole(t, *task)) fitted.choices.push_back(std::move(*whole));
   if (t.to_recipe && t.settings.leaves_to_time("base-filters")) {
     const FiltersInTime found = choose_filters(t, task, fitted.plan);
     times = found.times;

@@ -49,11 +49,6 @@ std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std
                                   kMostMembers);
 }
 
-bool whole_in_time(double whole, double crop, const MeasuredTimes& times) {
-  constexpr double kMostCrops = 4;
-  return whole > 0 && crop > 0 && whole <= kMostCrops * crop && steps_in_time(times) >= kWantedSteps;
-}
-
 FiltersInTime filters_in_time(const FilterTrials& trials) {
   constexpr std::int64_t kMostWrong = 3;  // the factor by which a prediction may be too low
   const std::int64_t fewest = *std::rbegin(kTriedFilters);

@@ -48,12 +48,6 @@ inline constexpr std::int64_t kSamplesOfCase = 40;
 ///   voxels  of a sample in the mean: of larger samples than crops of 64^3 as many fewer are enough
 std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std::int64_t cases, double voxels);
 
-/// True where samples are not cropped: where a whole one has in the mean at most four times the voxels of a crop, and
-/// kWantedSteps fit.
-///   whole, crop  voxels, in the mean; 0: unknown
-///   times        of a step of whole samples, as predicted
-bool whole_in_time(double whole, double crop, const MeasuredTimes& times);
-
 /// The calls by which base filters are tried.
 struct FilterTrials {
   std::function<MeasuredTimes(std::int64_t filters)> predicted;  // roughly, without a step

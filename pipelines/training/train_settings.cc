@@ -15,8 +15,8 @@
 namespace voxshard {
 namespace {
 
-/// What {time} chooses of a U-Net on volumes: the crop, and fields of the model.
-constexpr std::string_view kLeftToTime[] = {"crop", "base-filters", "members"};
+/// Fields of a U-Net on volumes that {time} chooses.
+constexpr std::string_view kLeftToTime[] = {"base-filters", "members"};
 
 }  // namespace
 
@@ -80,7 +80,7 @@ bool TrainSettings::leaves_to_time(const std::string& option) const {
   const ModelSpec spec = usual_spec(model_named(model.models, model.model));
   return options.time_s > 0 && options.from.empty() && !settings.is_said(option) && spec.model->data == kVoxelLabels &&
          spec.spatial_axes() == 3 && std::ranges::count(kLeftToTime, option) > 0 &&
-         std::ranges::count(spec.model->fields, "base-filters", &ConfigField::option_name) > 0;
+         std::ranges::count(spec.model->fields, option, &ConfigField::option_name) > 0;
 }
 
 void TrainSettings::settle() {

@@ -128,8 +128,8 @@ TrainingRun::Measured TrainingRun::measure(double about_s) && {
     one_step();
   }
   double step_s = watch.seconds() / done;
-  if (task_->whole_points() > 0)  // which differ in size
-    step_s *= task_->sample_points() * static_cast<double>(o_.batch) / (points_ / done);
+  if (const std::optional<double> mean = task_->mean_points())  // samples may differ in size
+    step_s *= *mean * static_cast<double>(o_.batch) / (points_ / done);
   return {.step_s = step_s, .plan = memory_plan_, .task = std::move(task_)};
 }
 

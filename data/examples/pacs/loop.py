@@ -10,7 +10,8 @@ on standard error hold names of items and codes, nothing of a header. Needs Pyth
 
 The link is not encrypted, and storescp takes from whoever reaches its port: keep it to the loopback, behind a firewall or in a
 tunnel. Exit codes: 0 all is sent, or SIGTERM; 1 items are left (--once); 2 words or rules that cannot be, or a tool is missing;
-6 the outbox cannot be opened, or another sender is at work in it. `receive` ends with those of storescp.
+6 the inbox cannot be made, the outbox cannot be opened, or another sender is at work in it. `receive` else ends with those of
+storescp.
 """
 import argparse
 import fcntl
@@ -88,7 +89,11 @@ def receive(rules, inbox):
     folder away, and storescp would refuse what comes late, or again. So each association has a process of its own, which also
     forgets the study after a pause: a shorter one than that after which predict takes a study (--quiet-for 60)."""
     own = rules["receive"]
-    os.makedirs(inbox, exist_ok=True)
+    try:
+        os.makedirs(inbox, exist_ok=True)
+    except OSError as error:
+        print(f"loop.py: the inbox cannot be made: errno {error.errno}", file=sys.stderr)
+        sys.exit(6)
     os.execvp("storescp", ["storescp", "--quiet", "--fork", "-aet", own["aetitle"], "+xa", "-od", inbox,
                            "--sort-on-study-uid", "study", "-tos", str(STUDY_PAUSE_S), "-ta", "30", "-td", "120",
                            str(own["port"])])

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cerrno>
+
 #include "tests/io/loop_rules.h"
 
 namespace voxshard {
@@ -178,6 +180,14 @@ TEST_F(PacsCli, ReceivingBecomesStorescp) {
   scene_.write("rules.toml", "");
   EXPECT_EQ(run("receive " + (scene_ / "rules.toml") + " " + (scene_ / "inbox")).exit_code, 0)
       << "all of [receive] has a default, and it sends nothing";
+}
+
+TEST_F(PacsCli, AnInboxThatCannotBeMadeIsSaid) {
+  program("storescp", "");
+  scene_.write("file", "");
+  const CommandResult r = run("receive " + (scene_ / "rules.toml") + " " + (scene_ / "file/inbox"));
+  EXPECT_EQ(r.exit_code, 6);
+  EXPECT_EQ(r.err, "loop.py: the inbox cannot be made: errno " + std::to_string(ENOTDIR) + "\n");
 }
 
 TEST_F(PacsCli, WhatItSaysHoldsNoPathOfTheOutbox) {

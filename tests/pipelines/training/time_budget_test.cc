@@ -58,15 +58,6 @@ TEST(TimeBudget, SeveralMembersAreTrainedWhereEachHasEnoughSteps) {
   EXPECT_EQ(members(2 * kWantedSteps, 1, kFew, 2 * 64 * 64 * 64), 4) << "samples of twice the voxels of a crop";
 }
 
-TEST(TimeBudget, WholeSamplesAreTakenWhereTheyAreSmallAndEnoughOfThemFit) {
-  const MeasuredTimes enough{.time_s = 3600, .step_s = 1}, few{.time_s = 3600, .step_s = 3};
-  EXPECT_TRUE(whole_in_time(400, 100, enough));
-  EXPECT_TRUE(whole_in_time(50, 100, enough)) << "what would fill a crop up is left out";
-  EXPECT_FALSE(whole_in_time(401, 100, enough));
-  EXPECT_FALSE(whole_in_time(400, 100, few));
-  EXPECT_FALSE(whole_in_time(0, 100, enough)) << "a task without whole samples";
-}
-
 /// Tries filters where the work of a step grows with their square.
 struct TriedFilters {
   double steps, predicted;  // of 32 filters that fit, over the wanted ones: as measured, and as predicted

@@ -102,7 +102,11 @@ class Expected {
     const std::optional<Place> low = end_of(axis, 0), high = end_of(axis, 1);
     if (!low && !high) return "beside no other class";
     // An end that always lies at the border is beyond it here too.
-    const double from = low ? low->at : 0, to = high ? high->at : mine_.extent_mm[axis];
+    double from = low ? low->at : 0, to = high ? high->at : mine_.extent_mm[axis];
+    if (low && high && to - from < extent) {  // each end is told by itself: together they may make it too short
+      const double middle = (from + to) / 2;
+      from = middle - extent / 2, to = middle + extent / 2;
+    }
     const double deviation = std::max(low ? low->deviation : 0, high ? high->deviation : 0);
     if (deviation > extent) return "of no steady place";
     for (const double moved : {-kDeviations * deviation, kDeviations * deviation})

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -118,6 +119,30 @@ TEST(MissingClasses, ATumourOfAnyPlaceOrInFewCasesCountsAsEmpty) {
   const MissingClass larynx = of(decide_missing(records, kNames, MissingClasses::kAuto), "larynx");
   EXPECT_EQ(larynx.unknown, 0);
   EXPECT_EQ(larynx.why.at("in fewer than 8 cases"), 2);
+}
+
+/// A case of 100 x 40 x 40 voxels of 2 mm with three classes of these planes; {0, 0}: the class has no voxel.
+Json record_of_planes(const std::vector<std::array<std::int64_t, 2>>& planes) {
+  Json record = {{"shape", {100, 40, 40}}, {"spacing_mm", {2.0, 2.0, 2.0}}};
+  record["class_voxels"] = {0}, record["class_boxes"] = {nullptr};
+  for (const auto& [low, high] : planes) {
+    record["class_voxels"].push_back(high > low ? 100 : 0);
+    record["class_boxes"].push_back(high > low ? Json({low, 10, 10, high, 20, 20}) : Json());
+  }
+  return record;
+}
+
+TEST(MissingClasses, AClassIsInViewThoughTwoOthersTellThatItEndsBeforeItBegins) {
+  Json records = Json::array();  // the larynx begins 30 planes below the jaw, and ends 5 below the tongue
+  for (std::int64_t i = 0; i < 12; ++i) {
+    const std::int64_t jaw = 70 + i % 3, low = jaw - 30, high = low + 6 + 2 * (i % 4);
+    records.push_back(record_of_planes({{jaw, jaw + 8}, {low, high}, {high + 5, high + 9}}));
+  }
+  records.push_back(record_of_planes({{70, 78}, {0, 0}, {40, 44}}));  // from 40 to 35, in a view of 100 planes
+  const MissingClass larynx =
+      of(decide_missing(records, {"background", "jaw", "larynx", "tongue"}, MissingClasses::kAuto), "larynx");
+  EXPECT_EQ(larynx.cases_with, 12);
+  EXPECT_EQ(larynx.unknown, 1);
 }
 
 TEST(MissingClasses, WhatTheDataSetSaysStandsAndTheOtherRulesAskNothing) {
