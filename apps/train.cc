@@ -52,8 +52,10 @@ std::string report_text(const TrainReport& r, const std::string& run, std::int64
                      duration_text(r.seconds) + ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) +
-            (r.averaged ? ", of the averaged weights " + fixed_text(r.averaged->score) : "") + " (best " +
-            fixed_text(r.best_score) + (r.best_weights.empty() ? "" : ", of the " + r.best_weights + " weights") + ")";
+            (r.averaged ? ", of the averaged weights " + fixed_text(r.averaged->score) : "") +
+            (r.best_score < 0 ? " (no best: no class has a score)"
+                              : " (best " + fixed_text(r.best_score) +
+                                    (r.best_weights.empty() ? "" : ", of the " + r.best_weights + " weights") + ")");
   if (r.validation_cases == 0) text += ", nothing validated";
   if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
   return (r.prepared ? to_text(*r.prepared) : "") + text + "; run folder " + run +

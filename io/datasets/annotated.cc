@@ -70,6 +70,11 @@ nlohmann::ordered_json annotated_json(const Dataset& dataset) {
   return all;
 }
 
+std::optional<std::vector<int>> unless_all(std::vector<int> annotated, int classes) {
+  if (std::ssize(annotated) + 1 >= classes) return std::nullopt;
+  return annotated;
+}
+
 bool is_annotated(const std::optional<std::vector<int>>& annotated, int label) {
   return !annotated || std::ranges::count(*annotated, label) > 0;
 }

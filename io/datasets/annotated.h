@@ -3,7 +3,8 @@
 //
 //   {"annotated": {"case_07": ["liver", "spleen"]}}         // the other classes of case_07 are unknown
 //
-// Cases that it does not name are complete.
+// Cases that it does not name are complete; of these `prepare` decides what a class without a voxel is. A list of all
+// classes says that those without a voxel are not there.
 #pragma once
 
 #include <filesystem>
@@ -28,6 +29,10 @@ nlohmann::ordered_json annotated_json(const Dataset& dataset);
 ///   classes  by number; [0] is the background
 std::vector<int> annotated_classes(const std::vector<std::string>& names, const std::vector<std::string>& classes,
                                    const std::filesystem::path& file);
+
+/// Returns the annotated classes of a case; none where these are all, so that the case is complete.
+///   classes  of the data set, with the background
+std::optional<std::vector<int>> unless_all(std::vector<int> annotated, int classes);
 
 /// True when a class of a case was annotated, found there or not.
 bool is_annotated(const std::optional<std::vector<int>>& annotated, int label);

@@ -143,7 +143,7 @@ StudyTree read_study_tree(const fs::path& folder, const ClassMap& classes, const
       ++tree.unmapped;
       continue;
     }
-    if (annotated.size() < classes.classes.size()) item.annotated = {annotated.begin(), annotated.end()};
+    item.annotated = {annotated.begin(), annotated.end()};
     if (const std::uint64_t key = series.common.patient_key; key != 0)
       item.patient = number_of_patient.emplace(key, static_cast<int>(number_of_patient.size()) + 1).first->second;
     modality_of[item.images.front()] = series.common.modality.empty() ? "CT" : plain_text(series.common.modality);

@@ -66,6 +66,9 @@ std::string notes_of(const std::string& name, const TaskReport& report) {
   if (const std::int64_t trained = count_of(report, "trained_on"); trained > 0)
     text += name + ": W_TRAINED " + std::to_string(trained) +
             " that are scored are what the run was trained on: these scores say little about new data\n";
+  if (report.json.is_object() && report.json.contains("found_without"))  // of label maps
+    for (const Json& line : report.json.at("found_without"))
+      text += name + ": found: " + line.get<std::string>() + "\n";
   return text;
 }
 

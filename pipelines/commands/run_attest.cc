@@ -10,6 +10,7 @@
 #include "libcore/base/stop.h"
 #include "pipelines/commands/golden_case.h"
 #include "pipelines/commands/run_predict.h"
+#include "pipelines/model_runs/newer_fields.h"
 
 namespace voxshard {
 namespace {
@@ -204,7 +205,7 @@ AttestReport compared_case(const AttestRequest& request, TrainedRun& run, const 
   report.version = plain_text(golden.version), report.processor = plain_text(golden.processor);
   report.sets = sets_of(golden), report.reference = golden.reference;
   if (golden.task != task.name()) add_finding(report, "task", "it was made for " + golden.task);
-  compare_settings(golden.model, now.model, report);
+  compare_settings(with_newer_fields(golden.model), with_newer_fields(now.model), report);
   compare_hashes(golden.files, golden_files(report.golden), "file", "bytes", report);
   const bool predictable = report.equal();
   if (golden.preparation != now.preparation)

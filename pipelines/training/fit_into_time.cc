@@ -21,6 +21,12 @@ double sample_points(const TrainingTask& task) {
   return task.mean_points().value_or(static_cast<double>(element_count(task.largest_extents(1))));
 }
 
+/// Returns the networks side by side that a step trains.
+std::int64_t networks_of(const ModelSpec& spec) {
+  const bool has_members = std::ranges::count(spec.model->fields, "members", &ConfigField::name) > 0;
+  return has_members ? std::get<std::int64_t>(spec.get("members")) : 1;
+}
+
 /// Returns the times of a run whose step takes `step_s` on rank 0, by the clock of rank 0. A validation is a forward
 /// pass, about a third of a step's work per voxel or pixel.
 MeasuredTimes times_of_step(const TimedTraining& t, const TrainingTask& task, double step_s) {
@@ -69,7 +75,8 @@ FiltersInTime choose_filters(const TimedTraining& t, std::unique_ptr<TrainingTas
   return filters_in_time(
       {.predicted =
            [&](std::int64_t filters) {
-             const auto voxels = static_cast<std::int64_t>(sample_points(*task) * static_cast<double>(o.batch));
+             const auto voxels =
+                 static_cast<std::int64_t>(sample_points(*task) * static_cast<double>(o.batch * networks_of(o.spec)));
              return times_of_step(
                  t, *task, unet_step_seconds(filters, voxels, t.context.threads() * t.context.transport().ranks()));
            },
@@ -83,7 +90,8 @@ FiltersInTime choose_filters(const TimedTraining& t, std::unique_ptr<TrainingTas
 std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan,
                                      MeasuredTimes& times) {
   const std::int64_t alone = steps_in_time(times);
-  std::int64_t members = members_in_time(times, t.settings.options.batch, task->training_cases(), sample_points(*task));
+  if (t.settings.options.optimizer.kind != OptimizerKind::kAdam) return std::nullopt;  // others want another rate then
+  std::int64_t members = members_in_time(times, t.settings.options.batch, task->training_cases());
   if (members == 1) return std::nullopt;
   for (; members > 1; --members) {
     set_field(t, "members", members);

@@ -6,6 +6,7 @@
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
 #include "libcore/kernels/conv.h"
+#include "pipelines/model_runs/newer_fields.h"
 #include "pipelines/model_runs/run_preparation.h"
 #include "pipelines/model_runs/run_record.h"
 #include "pipelines/training/data_changes.h"
@@ -161,7 +162,7 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
   }
   before.erase("steps"), now.erase("steps");
   compare("training", before, now);  // before the model, since settings of it decide on the classes
-  compare("model", without_cut(theirs.model), without_cut(mine.model));
+  compare("model", without_cut(with_newer_fields(theirs.model)), without_cut(mine.model));
   const auto prepared = [&](nlohmann::json how) {
     if (how.is_object()) how.erase(kUsualCases);  // it follows from the cases, which are compared
     return accepts_changes ? without_data(std::move(how)) : how;

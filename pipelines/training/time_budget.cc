@@ -41,12 +41,9 @@ std::string overrun_text(const MeasuredTimes& t) {
          (t.validation_s > 0 ? ", or validate nothing with {fold} all" : "");
 }
 
-std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std::int64_t cases, double voxels) {
-  constexpr double kCropVoxels = 64 * 64 * 64;
-  const double of_cases = static_cast<double>(kSamplesOfCase * cases) / static_cast<double>(batch),
-               learned = std::max(static_cast<double>(kWantedSteps), of_cases) / std::max(1.0, voxels / kCropVoxels);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(static_cast<double>(steps_in_time(times)) / learned), 1,
-                                  kMostMembers);
+std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std::int64_t cases) {
+  const std::int64_t learned = std::max(kWantedSteps, (kSamplesOfCase * cases + batch - 1) / batch);
+  return std::clamp<std::int64_t>(steps_in_time(times) / learned, 1, kMostMembers);
 }
 
 FiltersInTime filters_in_time(const FilterTrials& trials) {

@@ -42,11 +42,10 @@ inline constexpr std::int64_t kMostMembers = 5;
 inline constexpr std::int64_t kSamplesOfCase = 40;
 
 /// Returns how many networks side by side have enough steps each, 1 to kMostMembers.
-///   times   of a step of one network
-///   batch   samples of a step
-///   cases   that train
-///   voxels  of a sample in the mean: of larger samples than crops of 64^3 as many fewer are enough
-std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std::int64_t cases, double voxels);
+///   times  of a step of one network
+///   batch  samples of a step
+///   cases  that train
+std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std::int64_t cases);
 
 /// The calls by which base filters are tried.
 struct FilterTrials {

@@ -1,6 +1,7 @@
 #include "pipelines/training/training_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -128,8 +129,8 @@ TrainingRun::Measured TrainingRun::measure(double about_s) && {
     one_step();
   }
   double step_s = watch.seconds() / done;
-  if (const std::optional<double> mean = task_->mean_points())  // samples may differ in size
-    step_s *= *mean * static_cast<double>(o_.batch) / (points_ / done);
+  if (const std::optional<double> mean = task_->mean_points(); mean && o_.batch == 1)  // samples may differ in size
+    step_s *= *mean / (points_ / done);  // of several, which are padded to the largest, those that were measured count
   return {.step_s = step_s, .plan = memory_plan_, .task = std::move(task_)};
 }
 
@@ -264,6 +265,10 @@ void TrainingRun::validate() {
   if (report_.averaged) metrics.averaged = report_.averaged->score;
   folder_.add(metrics);
   report_.left_out = task_->left_out();  // includes entries that could not be read just now
+  if (!last.by_class.empty() && std::ranges::none_of(last.by_class, [](double one) { return std::isfinite(one); })) {
+    progress_.warn("no class has a score in the cases that validate: no checkpoint is chosen as the best");
+    return;
+  }
   const auto better = [&](double a, double b) { return task_->higher_is_better() ? a > b : a < b; };
   const bool averaged = report_.averaged && !better(last.score, report_.averaged->score);
   const double score = averaged ? report_.averaged->score : last.score, best = state_.best_score;

@@ -7,7 +7,6 @@
 #include "io/output/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
-#include "pipelines/model_runs/missed_classes.h"
 #include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/first_training.h"
 #include "pipelines/tasks/header_info.h"
@@ -25,26 +24,13 @@
 #include "pipelines/tasks/segmentation/prediction_sheet.h"
 #include "pipelines/tasks/segmentation/prepared_info.h"
 #include "pipelines/tasks/segmentation/scores/evaluation_rehearsal.h"
+#include "pipelines/tasks/segmentation/scores/missed_labels.h"
 #include "pipelines/tasks/segmentation/volume_settings.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Returns a sentence for each class and region that is missed in some case by the first metric; none when this is a
-/// volume or a distance, or one of which lower is better.
-std::vector<std::string> missed_labels(const LabelScores& scores) {
-  const auto& metric = scores.rules.metrics.front().shown;
-  if (!metric.higher_is_better || *metric.unit != '\0') return {};
-  std::vector<ScoresOfClass> classes;
-  for (const ClassMean& c : scores.classes) {
-    classes.push_back({c.scored.shown_name(), c.means.front()});
-    for (const EvaluatedCase& one : scores.cases)
-      classes.back().by_case.push_back(one.scores.classes.at(c.scored.id).scores.at(metric.name));
-  }
-  return missed_classes(classes, {.metric = metric.key, .unscored = ""});
-}
 
 const std::set<std::string> kOfRun = {"fold", "crop"};  // the other settings are for label maps
 
@@ -263,7 +249,7 @@ class Segmentation : public Task {
     if (options.dry_run) return rehearse_evaluation(o, context);
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{.json = to_json(scores),
-                      .text = to_text(scores) + missed_text(missed_labels(scores)),
+                      .text = to_text(scores) + missed_labels_text(scores),
                       .partial = !scores.failures.empty(),
                       .memory = scores.memory};
     report.scores = scores_of(scores);

@@ -35,7 +35,7 @@ TEST(StudyTree, LabelsGoToTheSeriesThatTheyReferTo) {
   name_by_folders(tree.dataset);
   EXPECT_EQ(item.id, "p_b");
   EXPECT_EQ(item.images[0].parent_path(), dir.path() / "p/b");
-  EXPECT_FALSE(item.annotated) << "both classes were contoured";
+  EXPECT_EQ(item.annotated, (std::vector{1, 2})) << "both classes were contoured";
   EXPECT_EQ(voxels_of_class(item, 1), 2 * 16);
   EXPECT_EQ(voxels_of_class(item, 2), 4);
   EXPECT_EQ(tree.unlabelled, 1);
@@ -104,7 +104,7 @@ TEST(StudyTree, ASegmentThatIsEmptyWasAnnotated) {
   const StudySeries ct;
   write_series(dir.path() / "ct", ct);
   write_segmentation(dir.path() / "seg.dcm", ct, {{1, "liver", 0, 4, 0, 2}, {2, "spleen", 0, 0, 0, 0}});
-  EXPECT_FALSE(read_study_tree(dir.path(), two_classes()).dataset.training.at(0).annotated);
+  EXPECT_EQ(read_study_tree(dir.path(), two_classes()).dataset.training.at(0).annotated, (std::vector{1, 2}));
 }
 
 TEST(StudyTree, FilesOfOneImageAreJoinedAndTheHighestClassHasSharedVoxelsInAnyOrder) {
@@ -118,7 +118,7 @@ TEST(StudyTree, FilesOfOneImageAreJoinedAndTheHighestClassHasSharedVoxelsInAnyOr
     ASSERT_EQ(tree.dataset.training.size(), 1u);
     const Case& item = tree.dataset.training[0];
     ASSERT_EQ(item.structures.size(), 2u);
-    EXPECT_FALSE(item.annotated);
+    EXPECT_EQ(item.annotated, (std::vector{1, 2}));
     EXPECT_EQ(voxels_of_class(item, 1), 2 * 16 - 4);
     EXPECT_EQ(voxels_of_class(item, 2), 2 * 16);
     const CaseLabel read = read_case_label(item, read_volume_info(item.images[0]).geometry);

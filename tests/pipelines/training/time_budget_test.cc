@@ -44,8 +44,8 @@ TEST(TimeBudget, ATimeForLessThanAStepAndAValidationIsSaidToBeTooShort) {
 }
 
 TEST(TimeBudget, SeveralMembersAreTrainedWhereEachHasEnoughSteps) {
-  const auto members = [](double steps, std::int64_t batch, std::int64_t cases, double voxels = 32 * 32 * 32) {
-    return members_in_time({.time_s = 3600, .step_s = 0.97 * 3600 / (steps + 0.5)}, batch, cases, voxels);
+  const auto members = [](double steps, std::int64_t batch, std::int64_t cases) {
+    return members_in_time({.time_s = 3600, .step_s = 0.97 * 3600 / (steps + 0.5)}, batch, cases);
   };
   constexpr std::int64_t kFew = 30, kMany = 400;
   EXPECT_EQ(members(kWantedSteps - 1, 1, kFew), 1);
@@ -55,7 +55,6 @@ TEST(TimeBudget, SeveralMembersAreTrainedWhereEachHasEnoughSteps) {
   EXPECT_EQ(members(10 * kWantedSteps, 1, kMany), 1) << "more cases want more steps";
   EXPECT_EQ(members(2 * kMany * kSamplesOfCase, 1, kMany), 2);
   EXPECT_EQ(members(10 * kWantedSteps, 4, kMany), 3) << "a step of four samples";
-  EXPECT_EQ(members(2 * kWantedSteps, 1, kFew, 2 * 64 * 64 * 64), 4) << "samples of twice the voxels of a crop";
 }
 
 /// Tries filters where the work of a step grows with their square.

@@ -132,8 +132,9 @@ PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<C
       item.shape = shape_of_record(c.at("shape"));
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
       if (c.contains("annotated"))
-        item.annotated = annotated_classes(c.at("annotated").get<std::vector<std::string>>(), prepared.plan.class_names,
-                                           folder / "dataset.json");
+        item.annotated = unless_all(annotated_classes(c.at("annotated").get<std::vector<std::string>>(),
+                                                      prepared.plan.class_names, folder / "dataset.json"),
+                                    prepared.plan.classes());
       if (!is_as_made(manifest, folder, case_part(item.id)))
         others.push_back(item.id);
       else

@@ -13,10 +13,11 @@ ClassCoverage class_coverage(const Json& records, const std::vector<std::string>
   coverage.cases_with.assign(coverage.classes.size(), 0);
   for (const Json& record : records) {
     ++coverage.cases;
-    if (!record.contains("annotated")) ++coverage.complete;
-    for (std::size_t k = 0; k < coverage.classes.size(); ++k)
-      coverage.cases_with[k] +=
-          !record.contains("annotated") || std::ranges::count(record.at("annotated"), Json(coverage.classes[k])) > 0;
+    const auto with = [&](const std::string& name) {
+      return !record.contains("annotated") || std::ranges::count(record.at("annotated"), Json(name)) > 0;
+    };
+    coverage.complete += std::ranges::all_of(coverage.classes, with);
+    for (std::size_t k = 0; k < coverage.classes.size(); ++k) coverage.cases_with[k] += with(coverage.classes[k]);
   }
   return coverage;
 }

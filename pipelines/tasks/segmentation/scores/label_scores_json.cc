@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
+#include "pipelines/tasks/segmentation/scores/missed_labels.h"
 
 namespace voxshard {
 namespace {
@@ -58,6 +59,7 @@ Json to_json(const LabelScores& report) {
     one["threshold_dice"] = json_number(*c.baseline_dice);
     one["threshold_hu"] = {t.low_hu, t.high_hu};
   }
+  if (const auto found = found_where_none(report); !found.empty()) json["found_without"] = found;
   json["cases"] = Json::array();
   for (const auto& c : report.cases) {
     json["cases"].push_back({{"case", c.id}});

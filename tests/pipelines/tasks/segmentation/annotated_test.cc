@@ -90,6 +90,36 @@ TEST(AnnotatedClasses, ValidationScoresAClassOnlyWhereItWasAnnotated) {
   EXPECT_TRUE(std::isnan(report.validation->by_class[1]));
 }
 
+TEST(AnnotatedClasses, ACaseWhoseListHasEveryClassIsComplete) {
+  Scene scene("annotated_all");
+  scene.write_dataset(2);
+  scene.edit_dataset([](nlohmann::json& json) {
+    json["annotated"] = {{"case_0", {"one", "two"}}, {"case_1", {"two", "one"}}};
+  });
+  const PrepareReport prepared =
+      prepare_dataset({.dataset = scene.data(), .work = scene.work(), .spacing = "keep"}, scene.progress);
+  EXPECT_EQ(prepared.coverage.complete, 2);
+  for (const PreparedCase& item : read_prepared(scene.work()).cases) EXPECT_FALSE(item.annotated) << item.id;
+  EXPECT_TRUE(std::isfinite(run_train(training(scene, "all"), scene.progress).loss)) << "its background teaches";
+}
+
+TEST(AnnotatedClasses, AValidationWithoutAnyScoreChoosesNoCheckpointAsTheBest) {
+  PartialScene known("annotated_split", 2, {});
+  ASSERT_TRUE(run_train(training(known, "0"), known.progress).validation);
+  const std::string validates =
+      read_json(known.path("run") / "splits_final.json").at(0).at("val").at(0).get<std::string>();
+  Scene scene("annotated_unscored");
+  scene.write_dataset(2);
+  scene.edit_dataset([&](nlohmann::json& json) { json["annotated"][validates] = nlohmann::json::array(); });
+  prepare_dataset({.dataset = scene.data(), .work = scene.work(), .spacing = "keep"}, scene.progress);
+  const TrainReport report = run_train(training(scene, "0"), scene.progress);
+  ASSERT_TRUE(report.validation);
+  EXPECT_EQ(report.best_score, -1);
+  EXPECT_TRUE(std::filesystem::exists(scene.last("run")));
+  EXPECT_FALSE(std::filesystem::exists(scene.path("run") / "checkpoints/best.safetensors"));
+  EXPECT_TRUE(std::filesystem::exists(known.path("run") / "checkpoints/best.safetensors"));
+}
+
 /// Three cases of which only the first has class two; `prepare` knew two of them and calls it unknown in the other.
 struct DecidedScene : Scene {
   explicit DecidedScene(const std::string& name) : Scene(name) {
