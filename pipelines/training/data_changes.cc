@@ -87,7 +87,8 @@ nlohmann::ordered_json to_json(const DataChange& change) {
 }
 
 bool may_change_with_data(const std::string& field) {
-  constexpr const char* kFields[] = {"cases",          "boxes",     "names",   "class_weights",  // the training data
+  constexpr const char* kFields[] = {"cases",          "boxes",     "names",   "class_weights",
+                                     "annotated",  // the training data
                                      "mean",           "deviation", "mean_hu", "std_hu",
                                      "clip_hu",           // the meaning of its intensities
                                      "trained_classes"};  // with the rule that tells left from right

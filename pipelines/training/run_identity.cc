@@ -50,6 +50,9 @@ bool is_of_data(const std::string& field) {
 /// Fields of a model that describe its cut: another cut computes the same, except for the order of sums.
 constexpr const char* kOfCut[] = {"partition", "replicas", "recompute", "thinnest_slab", "inputs"};
 
+/// Fields of a training that earlier programs did not note.
+constexpr const char* kNewer[] = {"annotated"};
+
 /// True when the model has a norm or a loss per replica, which changes with the number of replicas.
 bool depends_on_replicas(const nlohmann::json& model) {
   return model.value("norm_scope", "") == "replica" || model.value("loss_scope", "") == "replica";
@@ -161,6 +164,8 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
                           " ends the run where it is, and predict works now with what it has learned");
   }
   before.erase("steps"), now.erase("steps");
+  for (const char* field : kNewer)
+    if (!before.contains(field)) now.erase(field);
   compare("training", before, now);  // before the model, since settings of it decide on the classes
   compare("model", without_cut(with_newer_fields(theirs.model)), without_cut(mine.model));
   const auto prepared = [&](nlohmann::json how) {

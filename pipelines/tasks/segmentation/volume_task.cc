@@ -135,6 +135,10 @@ class VolumeTask : public TrainingTask {
                  {"zoom", s.augmentation.zoom},
                  {"pad_multiple", s.pad_multiple}};
     if (s.trims) json["trim_crops"] = true;
+    Json& annotated = json["annotated"] = Json::object();  // of the cases in which not every class was
+    for (const std::vector<std::string>* ids : {&split_.train, &split_.val})
+      for (const std::size_t i : indices(dataset_, *ids))
+        if (dataset_.cases[i].annotated) annotated[dataset_.cases[i].id] = *dataset_.cases[i].annotated;
     if (o_.sides != Sides::kKeep) json["sides"] = kSidesNames[static_cast<std::size_t>(o_.sides)];
     return json;
   }
