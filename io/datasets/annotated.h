@@ -21,7 +21,7 @@ namespace voxshard {
 ///   ids  kHidden: the error does not name the case
 void read_annotated(const nlohmann::json& root, const std::filesystem::path& file, IdsInErrors ids, Dataset& dataset);
 
-/// Returns the value of "annotated" for a dataset.json; an empty object when all cases are complete.
+/// Returns the value of "annotated" for a dataset.json; an empty object when no case has a list.
 nlohmann::ordered_json annotated_json(const Dataset& dataset);
 
 /// Returns the names of annotated classes as numbers, sorted; the background is left out. Errors: kInput for a name
