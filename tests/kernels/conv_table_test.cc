@@ -104,7 +104,7 @@ TEST(ConvTable, TransformsAreTakenByGlobalShapeAndTypeAndByExactNever) {
         }
     ConvUse stored = wide(pass, 64, 64, 64);
     stored.dtype = DType::kBF16;
-    EXPECT_EQ(choose_conv(stored) == ConvKernel::kWinograd4, !cpu_has_native_bf16());
+    EXPECT_EQ(choose_conv(stored), amx::available() ? ConvKernel::kAmx : ConvKernel::kWinograd4);
   }
 }
 
