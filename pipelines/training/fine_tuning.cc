@@ -192,6 +192,8 @@ TakenWeights take_weights(const TrainedRun& theirs, const FineTuned& mine, Param
     else
       taken.anew.push_back(name);
   }
+  for (const auto& [name, tensor] : theirs.parameters)
+    if (!parameters.contains(name)) taken.without_place.push_back(name);
   if (kernels) return taken;
   throw Error(ErrorKind::kConfig, "[train] no kernel of " + theirs.file.string() +
                                       " fits by name and shape: its model is " + architecture_text(theirs.spec) +
@@ -219,6 +221,9 @@ std::string to_text(const TakenWeights& t) {
   if (!t.anew.empty())
     text += "; " + std::to_string(t.anew.size()) +
             (t.anew.size() == 1 ? " tensor begins anew (" : " tensors begin anew (") + names_text(t.anew) + ")";
+  if (!t.without_place.empty())
+    text += "; " + std::to_string(t.without_place.size()) +
+            (t.without_place.size() == 1 ? " tensor of it has" : " tensors of it have") + " no place here";
   return text + "; in all " + std::to_string(t.values) + " of " + std::to_string(t.of_values) + " values are taken";
 }
 
@@ -230,6 +235,7 @@ nlohmann::ordered_json to_json(const TakenWeights& t, const fs::path& run, const
                                  {"tensors", t.tensors},
                                  {"tensors_of_common_classes", t.partly},
                                  {"tensors_anew", t.anew},
+                                 {"tensors_without_place", t.without_place},
                                  {"values", t.values},
                                  {"values_of_model", t.of_values},
                                  {"new_classes", t.new_classes}};

@@ -31,6 +31,7 @@ struct TakenWeights {
   std::int64_t tensors = 0, partly = 0, of_tensors = 0;  // taken whole; taken for some classes; all
   std::int64_t values = 0, of_values = 0;
   std::vector<std::string> anew;                // tensors of which nothing was taken
+  std::vector<std::string> without_place;       // tensors of the other run that this model does not have
   std::vector<std::string> new_classes;         // classes that the other run does not have
   std::vector<std::string> joined_classes;      // left and right as one class, which the other run has as two
   std::vector<std::string> split_classes;       // left or right, which the other run has as one class

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "libcore/base/text.h"
-#include "pipelines/tasks/first_training.h"
+#include "pipelines/settings/model_sizes.h"
 #include "pipelines/training/time_budget.h"
 #include "pipelines/training/train_memory.h"
 #include "pipelines/training/training_run.h"
@@ -19,12 +20,6 @@ std::string milliseconds_text(double seconds) { return number_text(std::round(se
 /// Returns the voxels of a sample in the mean.
 double sample_points(const TrainingTask& task) {
   return task.mean_points().value_or(static_cast<double>(element_count(task.largest_extents(1))));
-}
-
-/// Returns the networks side by side that a step trains.
-std::int64_t networks_of(const ModelSpec& spec) {
-  const bool has_members = std::ranges::count(spec.model->fields, "members", &ConfigField::name) > 0;
-  return has_members ? std::get<std::int64_t>(spec.get("members")) : 1;
 }
 
 /// Returns the times of a run whose step takes `step_s` on rank 0, by the clock of rank 0. A validation is a forward
@@ -57,12 +52,21 @@ MeasuredTimes measure_steps(const TimedTraining& t, std::unique_ptr<TrainingTask
   return times_of_step(t, *task, measured.step_s);
 }
 
-/// Sets a field of the model as chosen, and what follows from it; the precision is chosen anew.
-void set_field(const TimedTraining& t, const std::string& option, std::int64_t value) {
+/// Sets fields of the model as chosen, and what follows from them; the precision is chosen anew.
+void set_fields(const TimedTraining& t, const std::vector<Choice>& fields) {
   Settings& settings = t.settings.settings;
-  settings.say(Layer::kRecipe, {option, value, ""});
+  for (const Choice& field : fields) settings.say(Layer::kRecipe, field);
   if (settings.layer("precision") == Layer::kRecipe) settings.withdraw("precision");  // chosen for others
   t.settle();
+}
+
+/// Returns the fields of a size; the first one has the reason why this size was taken.
+std::vector<Choice> fields_of(const ModelSize& size, const std::string& reason) {
+  std::vector<Choice> fields;
+  for (const auto& [option, value] : size.options)
+    fields.push_back({option, std::visit([](const auto& v) { return SettingValue(v); }, value),
+                      fields.empty() ? reason : "goes with {" + fields[0].option + "} " + fields[0].shown()});
+  return fields;
 }
 
 /// True when the training fits the memory of every rank.
@@ -70,19 +74,28 @@ bool fits_everywhere(const TimedTraining& t, const TrainingTask& task) {
   return t.context.transport().all_reduce_min(fits_memory(t.settings.options, task, t.context) ? 1 : 0) == 1;
 }
 
-FiltersInTime choose_filters(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan) {
+/// Chooses the size of the model, sets it, and returns its fields and the times of a run with it.
+std::pair<std::vector<Choice>, MeasuredTimes> choose_size(const TimedTraining& t, std::unique_ptr<TrainingTask>& task,
+                                                          ProcessPlan& plan) {
   const TrainOptions& o = t.settings.options;
-  return filters_in_time(
-      {.predicted =
-           [&](std::int64_t filters) {
-             const auto voxels =
-                 static_cast<std::int64_t>(sample_points(*task) * static_cast<double>(o.batch * networks_of(o.spec)));
-             return times_of_step(
-                 t, *task, unet_step_seconds(filters, voxels, t.context.threads() * t.context.transport().ranks()));
-           },
-       .set = [&](std::int64_t filters) { set_field(t, "base-filters", filters); },
-       .fits = [&] { return fits_everywhere(t, *task); },
-       .measured = [&] { return measure_steps(t, task, plan); }});
+  const ModelSizes& sizes = sizes_of(*o.spec.model);
+  SizeTrials trials{
+      .sizes = {},
+      .wanted_steps = sizes.wanted_steps,
+      .predicted =
+          [&](std::size_t size) {
+            const Shape extents = task->largest_extents(o.batch);
+            const double filled =
+                sample_points(*task) * static_cast<double>(o.batch) / static_cast<double>(element_count(extents));
+            const int threads = t.context.threads() * t.context.transport().ranks();
+            return times_of_step(t, *task, filled * step_seconds(o.spec, sizes.sizes[size], extents, threads));
+          },
+      .set = [&](std::size_t size) { set_fields(t, fields_of(sizes.sizes[size], "")); },
+      .fits = [&] { return fits_everywhere(t, *task); },
+      .measured = [&] { return measure_steps(t, task, plan); }};
+  for (const ModelSize& size : sizes.sizes) trials.sizes.push_back(size.text);
+  const SizeInTime found = size_in_time(trials);
+  return {fields_of(sizes.sizes[found.size], found.reason), found.times};
 }
 
 /// Chooses the networks side by side, and measures their steps; none where it is one.
@@ -91,10 +104,11 @@ std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<Tra
                                      MeasuredTimes& times) {
   const std::int64_t alone = steps_in_time(times);
   if (t.settings.options.optimizer.kind != OptimizerKind::kAdam) return std::nullopt;  // others want another rate then
-  std::int64_t members = members_in_time(times, t.settings.options.batch, task->training_cases());
+  std::int64_t members = members_in_time(times, sizes_of(*t.settings.options.spec.model).wanted_steps,
+                                         t.settings.options.batch, task->training_cases());
   if (members == 1) return std::nullopt;
   for (; members > 1; --members) {
-    set_field(t, "members", members);
+    set_fields(t, {{"members", members, ""}});
     if (fits_everywhere(t, *task)) break;
   }
   if (members == 1) {
@@ -115,9 +129,7 @@ FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTas
   FittedIntoTime fitted;
   MeasuredTimes times;
   if (t.to_recipe && t.settings.leaves_to_time("base-filters")) {
-    const FiltersInTime found = choose_filters(t, task, fitted.plan);
-    times = found.times;
-    fitted.choices.push_back({"base-filters", found.filters, found.reason});
+    std::tie(fitted.choices, times) = choose_size(t, task, fitted.plan);
   } else {
     t.settle();
     times = measure_steps(t, task, fitted.plan);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "libcore/base/error.h"
 #include "libcore/base/text.h"
@@ -41,33 +40,33 @@ std::string overrun_text(const MeasuredTimes& t) {
          (t.validation_s > 0 ? ", or validate nothing with {fold} all" : "");
 }
 
-std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std::int64_t cases) {
-  const std::int64_t learned = std::max(kWantedSteps, (kSamplesOfCase * cases + batch - 1) / batch);
+std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t wanted, std::int64_t batch, std::int64_t cases) {
+  const std::int64_t learned = std::max(wanted, (kSamplesOfCase * cases + batch - 1) / batch);
   return std::clamp<std::int64_t>(steps_in_time(times) / learned, 1, kMostMembers);
 }
 
-FiltersInTime filters_in_time(const FilterTrials& trials) {
+SizeInTime size_in_time(const SizeTrials& trials) {
   constexpr std::int64_t kMostWrong = 3;  // the factor by which a prediction may be too low
-  const std::int64_t fewest = *std::rbegin(kTriedFilters);
-  FiltersInTime found;
+  SizeInTime found;
   std::string refused;
-  for (const std::int64_t filters : kTriedFilters) {
-    const auto refuse = [&](const std::string& why) { refused += "; " + std::to_string(filters) + " filters: " + why; };
-    if (filters != fewest)
-      if (const std::int64_t steps = steps_in_time(trials.predicted(filters)); steps < kWantedSteps / kMostWrong) {
+  for (std::size_t size = 0; size < trials.sizes.size(); ++size) {
+    const bool is_smallest = size + 1 == trials.sizes.size();
+    const auto refuse = [&](const std::string& why) { refused += "; " + trials.sizes[size] + ": " + why; };
+    if (!is_smallest)
+      if (const std::int64_t steps = steps_in_time(trials.predicted(size)); steps < trials.wanted_steps / kMostWrong) {
         refuse("about " + counted(steps, "step") + ", not measured");
         continue;
       }
-    trials.set(filters);
-    if (filters != fewest && !trials.fits()) {
+    trials.set(size);
+    if (!is_smallest && !trials.fits()) {
       refuse("over the memory");
       continue;
     }
-    found.filters = filters, found.times = trials.measured();
+    found.size = size, found.times = trials.measured();
     const std::int64_t steps = steps_in_time(found.times);
-    found.reason =
-        counted(steps, "step") + " fit into {time}, at least " + std::to_string(kWantedSteps) + " are wanted" + refused;
-    if (steps >= kWantedSteps) break;
+    found.reason = counted(steps, "step") + " fit into {time}, at least " + std::to_string(trials.wanted_steps) +
+                   " are wanted" + refused;
+    if (steps >= trials.wanted_steps) break;
     refuse(counted(steps, "step"));
   }
   return found;

@@ -1,7 +1,7 @@
 // How many steps fit into a time. They are fixed before the first step and kept in the run, so that the schedule of the
 // learning rate ends when the time does, a resumed run goes on to the same bytes, and the same settings give the same
-// run on a machine of another speed. Also the base filters with which enough of them fit, and how many networks are
-// trained side by side where there is time for more than one learns from.
+// run on a machine of another speed. Also the size of the model with which enough of them fit, and how many networks
+// are trained side by side where there is time for more than one learns from.
 //
 //   steps_in_time({.time_s = 3600, .step_s = 2.5, .validation_s = 40})   // 1380
 #pragma once
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace voxshard {
 
@@ -30,11 +31,6 @@ std::int64_t steps_in_time(const MeasuredTimes& times);
 /// Returns a warning where not even one step and the last validation fit; empty where they do.
 std::string overrun_text(const MeasuredTimes& times);
 
-/// The base filters that are tried, the most first.
-inline constexpr std::int64_t kTriedFilters[] = {32, 24, 16, 8};
-/// Steps that a training should have: where fewer fit into the time, fewer filters are tried.
-inline constexpr std::int64_t kWantedSteps = 1500;
-
 /// The most networks side by side that are chosen.
 inline constexpr std::int64_t kMostMembers = 5;
 /// Samples of each case from which a network has learned what the cases tell. On 32 cases of head and neck CT 2000
@@ -42,25 +38,28 @@ inline constexpr std::int64_t kMostMembers = 5;
 inline constexpr std::int64_t kSamplesOfCase = 40;
 
 /// Returns how many networks side by side have enough steps each, 1 to kMostMembers.
+///   wanted  the fewest steps of each
 ///   times  of a step of one network
 ///   batch  samples of a step
 ///   cases  that train
-std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t batch, std::int64_t cases);
+std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t wanted, std::int64_t batch, std::int64_t cases);
 
-/// The calls by which base filters are tried.
-struct FilterTrials {
-  std::function<MeasuredTimes(std::int64_t filters)> predicted;  // roughly, without a step
-  std::function<void(std::int64_t filters)> set;                 // the filters of the model
-  std::function<bool()> fits;                                    // the memory, with the filters that were set last
-  std::function<MeasuredTimes()> measured;                       // with the same
+/// The sizes of a model, the largest first, and the calls by which they are tried.
+struct SizeTrials {
+  std::vector<std::string> sizes;                            // for people: "32 filters"
+  std::int64_t wanted_steps = 1;                             // that a training should have
+  std::function<MeasuredTimes(std::size_t size)> predicted;  // roughly, without a step
+  std::function<void(std::size_t size)> set;                 // the size of the model
+  std::function<bool()> fits;                                // the memory, with the size that was set last
+  std::function<MeasuredTimes()> measured;                   // with the same
 };
-struct FiltersInTime {
-  std::int64_t filters = 0;
+struct SizeInTime {
+  std::size_t size = 0;
   MeasuredTimes times = {};
   std::string reason = {};
 };
-/// Returns the most filters with which kWantedSteps fit, or the fewest that are tried; they are the last that were set.
-/// Filters that the prediction excludes by far are not measured.
-FiltersInTime filters_in_time(const FilterTrials& trials);
+/// Returns the largest size with which the wanted steps fit, or the smallest; it is the last that was set. Sizes that
+/// the prediction excludes by far are not measured.
+SizeInTime size_in_time(const SizeTrials& trials);
 
 }  // namespace voxshard

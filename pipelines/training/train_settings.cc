@@ -5,6 +5,7 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/model_runs/rank_json.h"
+#include "pipelines/settings/model_sizes.h"
 #include "pipelines/settings/original_keys.h"
 #include "pipelines/tpu/tpu_config.h"
 #include "pipelines/training/fine_tuning.h"
@@ -15,8 +16,11 @@
 namespace voxshard {
 namespace {
 
-/// Fields of a U-Net on volumes that {time} chooses.
-constexpr std::string_view kLeftToTime[] = {"base-filters", "members"};
+/// True for the field of a U-Net on volumes that {time} chooses beside its size.
+bool is_members(const Model& model, const std::string& option) {
+  return option == "members" && model.data == kVoxelLabels && model.spatial_axes == 3 &&
+         std::ranges::count(model.fields, option, &ConfigField::option_name) > 0;
+}
 
 }  // namespace
 
@@ -77,10 +81,11 @@ bool TrainSettings::chooses(std::string* why) const {
 }
 
 bool TrainSettings::leaves_to_time(const std::string& option) const {
-  const ModelSpec spec = usual_spec(model_named(model.models, model.model));
-  return options.time_s > 0 && options.from.empty() && !settings.is_said(option) && spec.model->data == kVoxelLabels &&
-         spec.spatial_axes() == 3 && std::ranges::count(kLeftToTime, option) > 0 &&
-         std::ranges::count(spec.model->fields, option, &ConfigField::option_name) > 0;
+  const Model& of = *model_named(model.models, model.model);
+  const auto said = [&](const auto& field) { return settings.is_said(field.first); };
+  if (options.time_s <= 0 || !options.from.empty() || settings.is_said(option)) return false;
+  const ModelSizes& sizes = sizes_of(of);
+  return is_members(of, option) || (sizes.sets(option) && std::ranges::none_of(sizes.sizes.front().options, said));
 }
 
 void TrainSettings::settle() {

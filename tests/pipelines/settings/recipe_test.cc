@@ -109,6 +109,9 @@ TEST(Recipe, TheRateIsThatOfTheOptimizer) {
   EXPECT_EQ(value_of(of_volumes, "learning-rate"), "0.01");
   EXPECT_THAT(of(of_volumes, "learning-rate").reason, HasSubstr("only 110 steps"));
   EXPECT_EQ(value_of(volumes(300), "learning-rate"), "0.004");
+  EXPECT_EQ(value_of(volumes(999), "learning-rate"), "0.004");
+  EXPECT_EQ(value_of(volumes(1000), "learning-rate"), "0.001");
+  EXPECT_THAT(of(volumes(1000), "learning-rate").reason, HasSubstr("in 1000 steps"));
   of_volumes.optimizer = OptimizerKind::kSgd;
   EXPECT_EQ(value_of(of_volumes, "learning-rate"), "0.01");
   EXPECT_THAT(of(of_volumes, "learning-rate").reason, HasSubstr("{momentum} 0.99")) << "which is not chosen";

@@ -66,6 +66,16 @@ TEST(TakeWeights, AllOfTheSameModelAndClasses) {
     EXPECT_TRUE(same_values(tensor, theirs.parameters.at(name))) << name;
 }
 
+TEST(TakeWeights, NetworksForWhichThereIsNoPlaceAreNamed) {
+  Made theirs = unet_of({"background", "liver"}, 1), mine = unet_of({"background", "liver"}, 2);
+  theirs.parameters.emplace("member1/head/bias", Tensor(DType::kF32, theirs.parameters.at("head/bias").shape()));
+  const TakenWeights taken = mine.take(theirs);
+  EXPECT_THAT(taken.without_place, ElementsAre("member1/head/bias"));
+  EXPECT_THAT(to_text(taken), HasSubstr("; 1 tensor of it has no place here; in all "));
+  EXPECT_EQ(taken.values, taken.of_values);
+  EXPECT_TRUE(unet_of({"background", "liver"}, 3).take(mine).without_place.empty());
+}
+
 TEST(TakeWeights, ClassesByTheirNamesAndNewOnesBeginAnew) {
   const Made theirs = unet_of({"background", "liver", "tumour"}, 1),
              first = unet_of({"background", "spleen", "tumour", "liver"}, 2);
@@ -296,7 +306,8 @@ TEST(FineTuning, TakesTheModelOfTheOtherWhereNoOptionSaysOtherwise) {
   const nlohmann::json same = tune("same", {});
   EXPECT_EQ(same.at("model").at("base_filters"), 4);
   EXPECT_EQ(same.at("model").at("depth"), 3);
-  EXPECT_EQ(same.at("from").at("tensors_anew"), nlohmann::json::array());
+  for (const char* key : {"tensors_anew", "tensors_without_place"})
+    EXPECT_EQ(same.at("from").at(key), nlohmann::json::array()) << key;
   EXPECT_THAT(scene.progress.lines, testing::Contains(HasSubstr("chosen: {base-filters} 4 (as in {from} ")));
   const nlohmann::json deeper = tune("deeper", {{"depth", "4"}});
   EXPECT_EQ(deeper.at("model").at("depth"), 4);

@@ -1,11 +1,12 @@
-// The base filters that {time} chooses: where, within the memory, and the same on all ranks.
+// The size of a model that {time} chooses: where, within the memory, and the same on all ranks.
 #include "pipelines/training/fit_into_time.h"
 
 #include <gmock/gmock.h>
 
+#include "pipelines/settings/model_sizes.h"
 #include "pipelines/training/time_budget.h"
 #include "pipelines/training/train_memory.h"
-#include "tests/pipelines/training_scene.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 #include "tests/ranks/mailbox.h"
 
 namespace voxshard {
@@ -17,20 +18,25 @@ void say_all(TrainSettings& train, const WordsOfSettings& words) {
   for (const auto& [name, word] : words) train.settings.say(Layer::kConfig, name, {word});
 }
 
-TEST(FitIntoTime, ChoosesTheFiltersOfAUNetOnVolumesThatNothingSays) {
-  const auto chooses = [](const WordsOfSettings& words) {
+TEST(FitIntoTime, ChoosesTheSizeOfAModelOfWhichNothingIsSaid) {
+  const auto chooses = [](const WordsOfSettings& words, const std::string& option) {
     TrainSettings train;
     say_all(train, words);
-    EXPECT_EQ(train.leaves_to_time("members"), train.leaves_to_time("base-filters") || words.contains("base-filters"));
     EXPECT_FALSE(train.leaves_to_time("depth"));
-    return train.leaves_to_time("base-filters");
+    return train.leaves_to_time(option);
   };
-  EXPECT_TRUE(chooses({{"time", "1h"}}));
-  EXPECT_FALSE(chooses({{"steps", "9"}}));
-  EXPECT_FALSE(chooses({{"time", "1h"}, {"base-filters", "32"}})) << "its default, but given";
-  EXPECT_FALSE(chooses({{"time", "1h"}, {"from", "run"}}));
-  for (const char* model : {"retinanet", "resnet3d18"})
-    EXPECT_FALSE(chooses({{"time", "1h"}, {"model", model}})) << model;
+  EXPECT_TRUE(chooses({{"time", "1h"}}, "base-filters"));
+  EXPECT_TRUE(chooses({{"time", "1h"}}, "members"));
+  EXPECT_FALSE(chooses({{"steps", "9"}}, "base-filters"));
+  EXPECT_FALSE(chooses({{"time", "1h"}, {"base-filters", "32"}}, "base-filters")) << "its default, but given";
+  EXPECT_TRUE(chooses({{"time", "1h"}, {"base-filters", "32"}}, "members"));
+  EXPECT_FALSE(chooses({{"time", "1h"}, {"from", "run"}}, "base-filters"));
+  EXPECT_FALSE(chooses({{"time", "1h"}, {"model", "resnet3d18"}}, "base-filters"));
+  for (const char* option : {"backbone", "base-filters", "pyramid-filters"}) {
+    EXPECT_TRUE(chooses({{"time", "1h"}, {"model", "retinanet"}}, option)) << option;
+    EXPECT_FALSE(chooses({{"time", "1h"}, {"model", "retinanet"}, {"backbone", "resnet34"}}, option)) << option;
+  }
+  EXPECT_FALSE(chooses({{"time", "1h"}, {"model", "retinanet"}}, "members"));
 }
 
 TEST(FitIntoTime, FiltersThatItWillChooseAreShownAsSuch) {
@@ -84,6 +90,26 @@ TEST(FitIntoTime, AnHourOnTwoSmallVolumesGoesToSeveralMembersUnlessTheyAreGiven)
   EXPECT_EQ(value_in(chosen, "members"), std::to_string(kMostMembers)) << "on any machine a step takes below 0.4 s";
   const std::vector<Choice> given = chosen_for_an_hour("fit_given", {{"members", "1"}});
   EXPECT_EQ(value_in(given, "members"), "");
+}
+
+TEST(FitIntoTime, ADetectorTakesAllFieldsOfTheSizeThatFits) {
+  const ImagesScene scene("fit_detector");
+  TrainSettings train;
+  train.options.work = scene.annotations(), train.options.run = scene.path("run");
+  say_all(train, {{"model", "retinanet"}, {"time", "1s"}, {"fold", "all"}});
+  NoProgress quiet;
+  run_train(train, {.threads = 1}, quiet);
+  const std::vector<Choice>& chosen = train.options.chosen;
+  const auto is_chosen = [&](const ModelSize& size) {
+    return std::ranges::all_of(
+        size.options, [&](const auto& option) { return value_in(chosen, option.first) == to_text(option.second); });
+  };
+  EXPECT_EQ(std::ranges::count_if(sizes_of(*train.options.spec.model).sizes, is_chosen), 1);
+  const auto filters = std::ranges::find(chosen, "base-filters", &Choice::option);
+  ASSERT_NE(filters, chosen.end());
+  EXPECT_EQ(filters->reason, "goes with {backbone} " + value_in(chosen, "backbone"));
+  EXPECT_EQ(std::to_string(train.options.spec.as<RetinaNetConfig>().pyramid_filters),
+            value_in(chosen, "pyramid-filters"));
 }
 
 TEST(FitIntoTime, AllRanksTrainWhatRank0Measures) {

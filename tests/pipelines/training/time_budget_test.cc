@@ -1,4 +1,4 @@
-// The steps that fit into a time, and the base filters with which enough of them do.
+// The steps that fit into a time, and the size of a model with which enough of them do.
 #include "pipelines/training/time_budget.h"
 
 #include <gmock/gmock.h>
@@ -43,69 +43,74 @@ TEST(TimeBudget, ATimeForLessThanAStepAndAValidationIsSaidToBeTooShort) {
   EXPECT_EQ(overrun_text({.time_s = 42, .step_s = 2, .validation_s = 40}), "");
 }
 
+constexpr std::int64_t kWanted = 1500;
+
 TEST(TimeBudget, SeveralMembersAreTrainedWhereEachHasEnoughSteps) {
   const auto members = [](double steps, std::int64_t batch, std::int64_t cases) {
-    return members_in_time({.time_s = 3600, .step_s = 0.97 * 3600 / (steps + 0.5)}, batch, cases);
+    return members_in_time({.time_s = 3600, .step_s = 0.97 * 3600 / (steps + 0.5)}, kWanted, batch, cases);
   };
   constexpr std::int64_t kFew = 30, kMany = 400;
-  EXPECT_EQ(members(kWantedSteps - 1, 1, kFew), 1);
-  EXPECT_EQ(members(2 * kWantedSteps - 1, 1, kFew), 1);
-  EXPECT_EQ(members(2 * kWantedSteps, 1, kFew), 2);
-  EXPECT_EQ(members(100 * kWantedSteps, 1, kFew), kMostMembers);
-  EXPECT_EQ(members(10 * kWantedSteps, 1, kMany), 1) << "more cases want more steps";
+  EXPECT_EQ(members(kWanted - 1, 1, kFew), 1);
+  EXPECT_EQ(members(2 * kWanted - 1, 1, kFew), 1);
+  EXPECT_EQ(members(2 * kWanted, 1, kFew), 2);
+  EXPECT_EQ(members(100 * kWanted, 1, kFew), kMostMembers);
+  EXPECT_EQ(members(10 * kWanted, 1, kMany), 1) << "more cases want more steps";
   EXPECT_EQ(members(2 * kMany * kSamplesOfCase, 1, kMany), 2);
-  EXPECT_EQ(members(10 * kWantedSteps, 4, kMany), 3) << "a step of four samples";
+  EXPECT_EQ(members(10 * kWanted, 4, kMany), 3) << "a step of four samples";
 }
 
-/// Tries filters where the work of a step grows with their square.
-struct TriedFilters {
-  double steps, predicted;  // of 32 filters that fit, over the wanted ones: as measured, and as predicted
+/// Tries sizes of 32, 24, 16 and 8 filters, where the work of a step grows with their square.
+struct TriedSizes {
+  double steps, predicted;  // of 32 filters, over the wanted ones: as measured, and as predicted
   std::int64_t most_in_memory = 32;
   std::vector<std::int64_t> set = {}, measured = {};
 
-  FiltersInTime choose() {
+  SizeInTime choose() {
+    static constexpr std::int64_t kFilters[] = {32, 24, 16, 8};
     const auto times = [](double steps_of_32, std::int64_t filters) {
       const double share = static_cast<double>(filters) / 32;
-      return MeasuredTimes{.time_s = 3600, .step_s = 0.97 * 3600 * share * share / (steps_of_32 * kWantedSteps)};
+      return MeasuredTimes{.time_s = 3600, .step_s = 0.97 * 3600 * share * share / (steps_of_32 * kWanted)};
     };
-    return filters_in_time({.predicted = [&](std::int64_t filters) { return times(predicted, filters); },
-                            .set = [&](std::int64_t filters) { set.push_back(filters); },
-                            .fits = [&] { return set.back() <= most_in_memory; },
-                            .measured =
-                                [&] {
-                                  measured.push_back(set.back());
-                                  return times(steps, set.back());
-                                }});
+    return size_in_time({.sizes = {"32 filters", "24 filters", "16 filters", "8 filters"},
+                         .wanted_steps = kWanted,
+                         .predicted = [&](std::size_t size) { return times(predicted, kFilters[size]); },
+                         .set = [&](std::size_t size) { set.push_back(kFilters[size]); },
+                         .fits = [&] { return set.back() <= most_in_memory; },
+                         .measured =
+                             [&] {
+                               measured.push_back(set.back());
+                               return times(steps, set.back());
+                             }});
   }
 };
 
-TEST(TimeBudget, TheMostFiltersWithWhichEnoughStepsFitAreChosen) {
-  TriedFilters fast{.steps = 1.1, .predicted = 0.4}, slow{.steps = 0.4, .predicted = 0.4};
-  EXPECT_EQ(fast.choose().filters, 32);
+TEST(TimeBudget, TheLargestSizeWithWhichEnoughStepsFitIsChosen) {
+  TriedSizes fast{.steps = 1.1, .predicted = 0.4}, slow{.steps = 0.4, .predicted = 0.4};
+  EXPECT_EQ(fast.choose().size, 0u);
   EXPECT_THAT(fast.measured, testing::ElementsAre(32));
-  const FiltersInTime found = slow.choose();
-  EXPECT_EQ(found.filters, 16);
+  const SizeInTime found = slow.choose();
+  EXPECT_EQ(found.size, 2u) << "16 filters";
   EXPECT_THAT(slow.measured, testing::ElementsAre(32, 24, 16));
-  EXPECT_GE(steps_in_time(found.times), kWantedSteps);
+  EXPECT_GE(steps_in_time(found.times), kWanted);
   EXPECT_THAT(found.reason, testing::MatchesRegex("[0-9]+ steps fit into \\{time\\}, at least [0-9]+ are wanted; 32 "
                                                   "filters: [0-9]+ steps; 24 filters: [0-9]+ steps"));
 }
 
-TEST(TimeBudget, FiltersThatCannotDoAreNotMeasured) {
-  TriedFilters hopeless{.steps = 0.2, .predicted = 0.2};
-  const FiltersInTime found = hopeless.choose();
-  EXPECT_EQ(found.filters, 8);
+TEST(TimeBudget, SizesThatCannotDoAreNotMeasured) {
+  TriedSizes hopeless{.steps = 0.2, .predicted = 0.2};
+  const SizeInTime found = hopeless.choose();
+  EXPECT_EQ(found.size, 3u);
   EXPECT_THAT(hopeless.measured, testing::ElementsAre(24, 16, 8)) << "a third of the steps is predicted of 24";
   EXPECT_THAT(found.reason, testing::ContainsRegex("; 32 filters: about [0-9]+ steps, not measured; 24 filters: "));
 
-  TriedFilters large{.steps = 1.1, .predicted = 1.1, .most_in_memory = 16};
+  TriedSizes large{.steps = 1.1, .predicted = 1.1, .most_in_memory = 16};
   EXPECT_THAT(large.choose().reason, testing::HasSubstr("; 32 filters: over the memory; 24 filters: over the memory"));
   EXPECT_THAT(large.measured, testing::ElementsAre(16));
 }
 
-TEST(TimeBudget, WhereNoFiltersDoTheFewestAreChosen) {
-  TriedFilters none{.steps = 0.01, .predicted = 0.01, .most_in_memory = 4};
-  EXPECT_EQ(none.choose().filters, 8) << "the run says what it lacks";
+TEST(TimeBudget, WhereNoSizeDoesTheSmallestIsChosen) {
+  TriedSizes none{.steps = 0.01, .predicted = 0.01, .most_in_memory = 4};
+  EXPECT_EQ(none.choose().size, 3u) << "the run says what it lacks";
   EXPECT_THAT(none.measured, testing::ElementsAre(8));
 }
 
