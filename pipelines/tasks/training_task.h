@@ -103,6 +103,8 @@ class TrainingTask {
   virtual Shape largest_extents(std::int64_t batch) const = 0;
   /// Returns the mean number of voxels or pixels of a sample, for estimates of time; none: that of the largest.
   virtual std::optional<double> mean_points() const { return std::nullopt; }
+  /// Returns that of a sample that is not cropped; none: they are not told apart.
+  virtual std::optional<double> whole_points() const { return std::nullopt; }
   /// Returns all extents at which validation predicts.
   virtual std::vector<Shape> validation_extents(const ModelSpec& spec) const = 0;
 

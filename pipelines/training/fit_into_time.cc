@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "libcore/base/text.h"
 #include "pipelines/settings/model_sizes.h"
@@ -13,6 +12,8 @@
 
 namespace voxshard {
 namespace {
+
+const std::string kUsualCrop = "64x64x64";  // the default of {crop} of volumes
 
 /// Returns "0.25 s".
 std::string milliseconds_text(double seconds) { return number_text(std::round(seconds * 1000) / 1000) + " s"; }
@@ -74,6 +75,30 @@ bool fits_everywhere(const TimedTraining& t, const TrainingTask& task) {
   return t.context.transport().all_reduce_min(fits_memory(t.settings.options, task, t.context) ? 1 : 0) == 1;
 }
 
+/// Chooses whole volumes where they have in the mean hardly more voxels than crops, and fit the memory with the
+/// smallest model; none: crops.
+std::optional<Choice> choose_whole(const TimedTraining& t, const TrainingTask& task) {
+  constexpr double kMostCrops = 1.25;
+  t.settle();
+  const std::optional<double> whole = task.whole_points();
+  const double crop = sample_points(task);
+  if (!whole || *whole > kMostCrops * crop) return std::nullopt;
+  std::vector<Choice> smallest;
+  if (t.settings.leaves_to_time("base-filters"))
+    smallest = fields_of(sizes_of(*t.settings.options.spec.model).sizes.back(), "");
+  set_fields(t, smallest);
+  set_fields(t, {{"crop", std::string("whole"), ""}});
+  const bool fits = fits_everywhere(t, task);
+  for (const Choice& field : smallest) t.settings.settings.withdraw(field.option);  // the size is chosen next
+  if (!fits) {
+    set_fields(t, {{"crop", kUsualCrop, ""}});
+    return std::nullopt;
+  }
+  return Choice{"crop", std::string("whole"),
+                "a volume has " + fixed_text(*whole / crop, 2) + " times the voxels of a crop of " + kUsualCrop +
+                    " in the mean, and norms see in training what they see in predictions"};
+}
+
 /// Chooses the size of the model, sets it, and returns its fields and the times of a run with it.
 std::pair<std::vector<Choice>, MeasuredTimes> choose_size(const TimedTraining& t, std::unique_ptr<TrainingTask>& task,
                                                           ProcessPlan& plan) {
@@ -128,8 +153,12 @@ std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<Tra
 FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTask>& task) {
   FittedIntoTime fitted;
   MeasuredTimes times;
+  if (t.to_recipe && t.settings.leaves_to_time("crop"))
+    if (std::optional<Choice> whole = choose_whole(t, *task)) fitted.choices.push_back(std::move(*whole));
   if (t.to_recipe && t.settings.leaves_to_time("base-filters")) {
-    std::tie(fitted.choices, times) = choose_size(t, task, fitted.plan);
+    const auto size = choose_size(t, task, fitted.plan);
+    fitted.choices.insert(fitted.choices.end(), size.first.begin(), size.first.end());
+    times = size.second;
   } else {
     t.settle();
     times = measure_steps(t, task, fitted.plan);

@@ -16,10 +16,10 @@
 namespace voxshard {
 namespace {
 
-/// True for the field of a U-Net on volumes that {time} chooses beside its size.
-bool is_members(const Model& model, const std::string& option) {
-  return option == "members" && model.data == kVoxelLabels && model.spatial_axes == 3 &&
-         std::ranges::count(model.fields, option, &ConfigField::option_name) > 0;
+/// True for what {time} chooses of a U-Net on volumes beside its size.
+bool is_of_volumes(const Model& model, const std::string& option) {
+  return (option == "crop" || option == "members") && model.data == kVoxelLabels && model.spatial_axes == 3 &&
+         std::ranges::count(model.fields, "members", &ConfigField::option_name) > 0;
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ bool TrainSettings::leaves_to_time(const std::string& option) const {
   const auto said = [&](const auto& field) { return settings.is_said(field.first); };
   if (options.time_s <= 0 || !options.from.empty() || settings.is_said(option)) return false;
   const ModelSizes& sizes = sizes_of(of);
-  return is_members(of, option) || (sizes.sets(option) && std::ranges::none_of(sizes.sizes.front().options, said));
+  return is_of_volumes(of, option) || (sizes.sets(option) && std::ranges::none_of(sizes.sizes.front().options, said));
 }
 
 void TrainSettings::settle() {

@@ -70,7 +70,7 @@ class VolumeTask : public TrainingTask {
 
   void settle(ModelSpec& spec, const TaskOptions& options) override {
     const auto& settled = options.of<VolumeTaskOptions>();
-    o_.sampling.crops = settled.sampling.crops, o_.sides = settled.sides;
+    o_.sampling.crop = settled.sampling.crop, o_.sampling.crops = settled.sampling.crops, o_.sides = settled.sides;
     const std::vector<std::size_t> trained = indices(dataset_, split_.train);
     sides_.settle(o_.sides, trained.size(), [&](std::size_t item) {
       return case_sides(source_.grid(item), source_.foreground(item).by_class,
@@ -206,6 +206,7 @@ class VolumeTask : public TrainingTask {
   HeldOut held_out() const override { return held_out_images(o_.work); }
 
   std::optional<double> mean_points() const override { return source_.mean_voxels(); }
+  std::optional<double> whole_points() const override { return source_.mean_voxels(true); }
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
 
   std::vector<Shape> validation_extents(const ModelSpec& spec) const override {

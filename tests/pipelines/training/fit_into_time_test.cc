@@ -26,7 +26,11 @@ TEST(FitIntoTime, ChoosesTheSizeOfAModelOfWhichNothingIsSaid) {
     return train.leaves_to_time(option);
   };
   EXPECT_TRUE(chooses({{"time", "1h"}}, "base-filters"));
-  EXPECT_TRUE(chooses({{"time", "1h"}}, "members"));
+  for (const char* option : {"crop", "members"}) {
+    EXPECT_TRUE(chooses({{"time", "1h"}}, option)) << option;
+    EXPECT_FALSE(chooses({{"time", "1h"}, {"model", "retinanet"}}, option)) << option;
+  }
+  EXPECT_FALSE(chooses({{"time", "1h"}, {"crop", "64x64x64"}}, "crop")) << "its default, but given";
   EXPECT_FALSE(chooses({{"steps", "9"}}, "base-filters"));
   EXPECT_FALSE(chooses({{"time", "1h"}, {"base-filters", "32"}}, "base-filters")) << "its default, but given";
   EXPECT_TRUE(chooses({{"time", "1h"}, {"base-filters", "32"}}, "members"));
@@ -36,7 +40,6 @@ TEST(FitIntoTime, ChoosesTheSizeOfAModelOfWhichNothingIsSaid) {
     EXPECT_TRUE(chooses({{"time", "1h"}, {"model", "retinanet"}}, option)) << option;
     EXPECT_FALSE(chooses({{"time", "1h"}, {"model", "retinanet"}, {"backbone", "resnet34"}}, option)) << option;
   }
-  EXPECT_FALSE(chooses({{"time", "1h"}, {"model", "retinanet"}}, "members"));
 }
 
 TEST(FitIntoTime, FiltersThatItWillChooseAreShownAsSuch) {
@@ -90,6 +93,29 @@ TEST(FitIntoTime, AnHourOnTwoSmallVolumesGoesToSeveralMembersUnlessTheyAreGiven)
   EXPECT_EQ(value_in(chosen, "members"), std::to_string(kMostMembers)) << "on any machine a step takes below 0.4 s";
   const std::vector<Choice> given = chosen_for_an_hour("fit_given", {{"members", "1"}});
   EXPECT_EQ(value_in(given, "members"), "");
+}
+
+TEST(FitIntoTime, VolumesThatAreSmallerThanACropAreNotCropped) {
+  const TrainingScene scene("fit_whole");
+  const auto chosen = [&](const std::string& run, WordsOfSettings words) {
+    TrainSettings train;
+    train.options.work = scene.work(), train.options.run = scene.path(run);
+    words.merge(WordsOfSettings{{"time", "1s"}, {"depth", "1"}, {"fold", "all"}});
+    say_all(train, words);
+    NoProgress quiet;
+    run_train(train, {.threads = 2}, quiet);
+    return train.options.chosen;
+  };
+  const std::vector<Choice> small = chosen("small", {{"base-filters", "2"}});
+  const auto crop = std::ranges::find(small, "crop", &Choice::option);
+  ASSERT_NE(crop, small.end());
+  EXPECT_EQ(crop->shown(), "whole");
+  EXPECT_THAT(crop->reason, testing::MatchesRegex("a volume has 0\\.[0-9]+ times the voxels of a crop of 64x64x64 .*"));
+  EXPECT_EQ(read_json(scene.path("small") / "run.json").at("training").at("crop"), "whole");
+  EXPECT_EQ(value_in(chosen("given", {{"base-filters", "2"}, {"crop", "16x16x16"}}), "crop"), "");
+  const std::vector<Choice> sized = chosen("sized", {});
+  EXPECT_EQ(value_in(sized, "crop"), "whole");
+  EXPECT_NE(value_in(sized, "base-filters"), "") << "is chosen behind it";
 }
 
 TEST(FitIntoTime, ADetectorTakesAllFieldsOfTheSizeThatFits) {

@@ -114,18 +114,24 @@ void SampleSource::find_classes() {
     if (!cases_of_[c].empty()) add_drawn_class(static_cast<int>(c), options_.joined, present_);
 }
 
-Dims SampleSource::sample_size(std::size_t item) const {
-  if (!options_.crop.empty() && !options_.trims) return options_.crop;
+Dims SampleSource::whole_size(std::size_t item) const {
   Dims size;
   for (auto extent : volumes_[item].shape())
     size.push_back(ceil_div(extent, options_.pad_multiple) * options_.pad_multiple);
+  return size;
+}
+
+Dims SampleSource::sample_size(std::size_t item) const {
+  if (!options_.crop.empty() && !options_.trims) return options_.crop;
+  Dims size = whole_size(item);
   for (int a = 0; !options_.crop.empty() && a < 3; ++a) size[a] = std::min(size[a], options_.crop[a]);
   return size;
 }
 
-double SampleSource::mean_voxels() const {
+double SampleSource::mean_voxels(bool whole) const {
   double sum = 0;
-  for (std::size_t i = 0; i < volumes_.size(); ++i) sum += static_cast<double>(element_count(sample_size(i)));
+  for (std::size_t i = 0; i < volumes_.size(); ++i)
+    sum += static_cast<double>(element_count(whole ? whole_size(i) : sample_size(i)));
   return sum / static_cast<double>(volumes_.size());
 }
 

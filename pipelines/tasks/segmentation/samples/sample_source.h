@@ -72,8 +72,8 @@ class SampleSource {
   Shape extents(std::span<const Sample> batch) const;
   /// Returns the extents of the largest possible batch, for which the whole run is planned.
   Shape largest_extents(std::int64_t batch_size) const;
-  /// Returns the mean number of voxels of a sample.
-  double mean_voxels() const;
+  /// Returns the mean number of voxels of a sample, `whole`: of one that is not cropped.
+  double mean_voxels(bool whole = false) const;
   /// Asks the operating system to read ahead the data of a later step.
   void prefetch(std::span<const Sample> batch) const;
   /// Releases the file pages that a step left mapped: without it a long run would keep all files in memory.
@@ -109,6 +109,7 @@ class SampleSource {
   void find_classes();
   /// True when all that a class of the model stands for was annotated.
   bool is_known(const Volumes& volumes, int model_class) const;
+  Dims whole_size(std::size_t item) const;
   Dims sample_size(std::size_t item) const;
   /// Returns a sample of the case whose turn it is, or of another where its crop is drawn on a class of the set.
   Sample sample(std::int64_t index, std::size_t turn) const;
