@@ -159,6 +159,19 @@ std::optional<Chosen> sides(const RecipeFacts& f) {
                           "be mirrored");
 }
 
+/// Samples of each case from which on they are to differ: later ones teach what these cases look like. Of 12 phantoms
+/// in 639 steps the mean Dice of others grows from 0.87 to 0.92; of 32 head and neck CTs in 1200 steps it stays
+/// (data/README.md).
+constexpr std::int64_t kSamplesToChange = 25;
+
+std::optional<Chosen> augment(const RecipeFacts& f) {
+  if (f.cases == 0) return std::nullopt;
+  const std::int64_t samples = f.steps * f.batch / f.cases;
+  if (samples < kSamplesToChange) return std::nullopt;
+  return word("space", "each of " + std::to_string(f.cases) + (f.cases == 1 ? " case" : " cases") + " is seen " +
+                           std::to_string(samples) + " times: turned and scaled it tells more of other cases");
+}
+
 /// One line per setting: the table.
 constexpr Rule kRules[] = {{"norm", kVoxelLabels, true, norm},
                            {"activation", kVoxelLabels, true, activation},
@@ -166,6 +179,7 @@ constexpr Rule kRules[] = {{"norm", kVoxelLabels, true, norm},
                            {"unannotated", kVoxelLabels, true, unannotated},
                            {"crops", kVoxelLabels, false, crops},
                            {"sides", kVoxelLabels, false, sides},
+                           {"augment", kVoxelLabels, false, augment},
                            {"learning-rate", kVoxelLabels, false, volume_rate},
                            {"warmup-steps", kVoxelLabels, false, warmup},
                            {"clip-norm", kVoxelLabels, false, volume_clip},

@@ -77,7 +77,9 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
        .help = "More random changes of samples, kinds and ranges as in nnU-Net's trainer: space ({rotation}, {zoom}), "
                "intensity (blur, resolution, gamma, contrast, brightness, noise), all: both",
        .group = volumes,
-       .value = [&s](const std::string& text) { set_augmentation(text, s.augmentation); },
+       .value = Setting::Access{
+           .get = [&s] { return SettingValue(augmentation_name(s.augmentation)); },
+           .set = [&s](const SettingValue& name) { set_augmentation(std::get<std::string>(name), s.augmentation); }},
        .choices = augmentation_names()},
       {.name = "rotation",
        .help = "Largest angle about each axis, degrees",

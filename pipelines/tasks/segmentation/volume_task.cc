@@ -71,6 +71,7 @@ class VolumeTask : public TrainingTask {
   void settle(ModelSpec& spec, const TaskOptions& options) override {
     const auto& settled = options.of<VolumeTaskOptions>();
     o_.sampling.crop = settled.sampling.crop, o_.sampling.crops = settled.sampling.crops, o_.sides = settled.sides;
+    o_.sampling.augmentation = settled.sampling.augmentation;
     const std::vector<std::size_t> trained = indices(dataset_, split_.train);
     sides_.settle(o_.sides, trained.size(), [&](std::size_t item) {
       return case_sides(source_.grid(item), source_.foreground(item).by_class,

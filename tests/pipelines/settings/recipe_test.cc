@@ -92,6 +92,21 @@ TEST(Recipe, ClassesThatDifferInTheirSideAloneAreJoined) {
   EXPECT_THAT(of(facts, "sides").reason, HasSubstr("kidney_left and kidney_right differ in their side alone"));
 }
 
+TEST(Recipe, CasesThatAreSeenOftenAreTurnedAndScaled) {
+  RecipeFacts facts = volumes(1000);
+  EXPECT_EQ(value_of(facts, "augment"), "") << "no cases are known";
+  facts.cases = 40;
+  EXPECT_EQ(value_of(facts, "augment"), "space");
+  EXPECT_THAT(of(facts, "augment").reason, HasSubstr("each of 40 cases is seen 25 times"));
+  facts.cases = 41;
+  EXPECT_EQ(value_of(facts, "augment"), "");
+  facts.batch = 2;
+  EXPECT_EQ(value_of(facts, "augment"), "space") << "48 times";
+  RecipeFacts pictures = images(10000);
+  pictures.cases = 10;
+  EXPECT_EQ(value_of(pictures, "augment"), "");
+}
+
 TEST(Recipe, TheWarmUpIsATenthOfTheStepsAtMostAHundred) {
   EXPECT_EQ(value_of(volumes(110), "warmup-steps"), "11");
   EXPECT_EQ(value_of(volumes(9), "warmup-steps"), "");
