@@ -102,8 +102,8 @@ constexpr std::int64_t kLeastChannels = 16;  // one block; fewer leave lanes emp
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 /// Where an axis has fewer voxels than the minimum, for volumes or for images, transforming the weights outweighs the
-/// products saved. In bf16 too, also where the processor multiplies it: in f32, 8 times fewer products take less than
-/// half the time of native ones (tests/bench/winograd_bench.cc); only tiles (AMX, the rows above) are faster.
+/// products saved. In bf16 too, also where the processor multiplies it: in f32, 8 times fewer products take 0.3 to 0.7
+/// of the time of native ones (tests/bench/winograd_bench.cc); only tiles (AMX, the rows above) are faster.
 bool winograd_pays(const ConvUse& use, std::int64_t least_of_volumes, std::int64_t least_of_images) {
   const Shape w = lifted_weights(use.weights);
   if (use.over.empty() || std::min(w[3], w[4]) < kLeastChannels) return false;
