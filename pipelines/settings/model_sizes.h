@@ -5,7 +5,6 @@
 #pragma once
 
 #include "pipelines/model_runs/model_spec.h"
-#include "pipelines/settings/setting.h"
 
 namespace voxshard {
 
