@@ -104,6 +104,7 @@ std::pair<std::vector<Choice>, MeasuredTimes> choose_size(const TimedTraining& t
                                                           ProcessPlan& plan) {
   const TrainOptions& o = t.settings.options;
   const ModelSizes& sizes = sizes_of(*o.spec.model);
+  std::size_t tried = 0;
   SizeTrials trials{
       .sizes = {},
       .wanted_steps = sizes.wanted_steps,
@@ -115,9 +116,13 @@ std::pair<std::vector<Choice>, MeasuredTimes> choose_size(const TimedTraining& t
             const int threads = t.context.threads() * t.context.transport().ranks();
             return times_of_step(t, *task, filled * step_seconds(o.spec, sizes.sizes[size], extents, threads));
           },
-      .set = [&](std::size_t size) { set_fields(t, fields_of(sizes.sizes[size], "")); },
+      .set = [&](std::size_t size) { set_fields(t, fields_of(sizes.sizes[tried = size], "")); },
       .fits = [&] { return fits_everywhere(t, *task); },
-      .measured = [&] { return measure_steps(t, task, plan); }};
+      .measured =
+          [&] {
+            t.context.progress().log("measuring how long a step takes: " + sizes.sizes[tried].text);
+            return measure_steps(t, task, plan);
+          }};
   for (const ModelSize& size : sizes.sizes) trials.sizes.push_back(size.text);
   const SizeInTime found = size_in_time(trials);
   return {fields_of(sizes.sizes[found.size], found.reason), found.times};
