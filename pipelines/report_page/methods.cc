@@ -133,11 +133,14 @@ class Writer {
               " mm. ";
     }
     const std::string rule = f("/preparation/normalise");
+    const std::string clipped =
+        "Intensities were clipped to " + f("/preparation/clip_hu/0") + " to " + f("/preparation/clip_hu/1") + " HU";
+    const std::string normalised = "normalised by mean and standard deviation of the foreground, as in nnU-Net";
     if (rule == "ct")
-      text += "Intensities were clipped to " + f("/preparation/clip_hu/0") + " to " + f("/preparation/clip_hu/1") +
-              " HU and normalised by mean and standard "
-              "deviation of the foreground, as in nnU-Net" +
-              cite_("nnunet") + ". ";
+      text += clipped + " and " + normalised + cite_("nnunet") + ". ";
+    else if (rule == "soft_tissue")
+      text += clipped + ", moved to a tenth of their distance from -200 to 300 HU where they were beyond, and " +
+              normalised + cite_("nnunet") + ". ";
     else if (!rule.empty() && rule != "none")
       text += "Intensities were normalised by the rule " + rule + ". ";
     return text;

@@ -42,7 +42,7 @@ TEST(ChannelsPrepare, EachChannelIsNormalisedByItsName) {
   const PreparedDataset d = read_prepared(scene.work());
   EXPECT_EQ(d.plan, report.plan);
   EXPECT_THAT(d.plan.channels, ElementsAre("CT", "PET"));
-  EXPECT_EQ(d.plan.normalise, Normalise::kCt);
+  EXPECT_EQ(d.plan.normalise, Normalise::kSoftTissue);
   EXPECT_TRUE(d.plan.clip_hu);
   EXPECT_EQ(d.plan.of_channel(1).normalise, Normalise::kZscore);
   EXPECT_FALSE(d.plan.of_channel(1).clip_hu);

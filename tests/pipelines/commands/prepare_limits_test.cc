@@ -96,8 +96,9 @@ TEST(Prepare, MemoryForOneCaseAtATimeGivesTheSameFiles) {
 TEST(Prepare, OnlyAChannelCalledCtIsNormalisedAsCt) {
   Scene scene("prepare_channel");
   scene.write_dataset(2);
-  for (const auto& [channel, wanted] : {std::pair("CT", Normalise::kCt), std::pair("ct", Normalise::kCt),
-                                        std::pair("T1", Normalise::kZscore), std::pair("noNorm", Normalise::kNone)}) {
+  for (const auto& [channel, wanted] :
+       {std::pair("CT", Normalise::kSoftTissue), std::pair("ct", Normalise::kSoftTissue),
+        std::pair("T1", Normalise::kZscore), std::pair("noNorm", Normalise::kNone)}) {
     scene.edit_dataset([&, name = std::string(channel)](nlohmann::json& json) { json["channel_names"]["0"] = name; });
     EXPECT_EQ(prepare_dataset(preparation(scene), scene.progress).plan.normalise, wanted) << channel;
   }
@@ -107,6 +108,22 @@ TEST(Prepare, OnlyAChannelCalledCtIsNormalisedAsCt) {
   PrepareOptions asked = preparation(scene);
   asked.normalise = Normalise::kCt;
   EXPECT_EQ(prepare_dataset(asked, scene.progress).plan.normalise, Normalise::kCt) << "a user who says so is obeyed";
+}
+
+TEST(Prepare, ACtKeepsAllOfItsRangeUnlessAWindowIsChosen) {
+  Scene scene("prepare_soft_tissue");
+  scene.write_dataset(2);
+  const PreparePlan soft = prepare_dataset(preparation(scene), scene.progress).plan;
+  PrepareOptions options = preparation(scene);
+  options.normalise = Normalise::kCt;
+  const PreparePlan ct = prepare_dataset(options, scene.progress).plan;
+  EXPECT_EQ(soft.clip_hu, ct.clip_hu) << "the percentiles of the foreground";
+  options.normalise.reset(), options.clip_hu = Range{-100, 200};
+  EXPECT_EQ(prepare_dataset(options, scene.progress).plan.normalise, Normalise::kCt) << "the window of a user";
+  options.clip_hu.reset(), options.convention = Convention::kNnunet;
+  EXPECT_EQ(prepare_dataset(options, scene.progress).plan.normalise, Normalise::kCt);
+  options.normalise = Normalise::kSoftTissue;
+  EXPECT_THROW(prepare_dataset(options, scene.progress), Error) << "nnU-Net has none";
 }
 
 TEST(Prepare, IgnoredVoxelsAreOfNoClass) {

@@ -40,7 +40,7 @@ CaseFingerprints take_fingerprints(const Case& item, const PreparePlan& plan, st
       source.image = read_channel(item, c, grid, plan.resamples_channels, formats);
     }
     found.channels.push_back(take_fingerprint(item.id, source.image, source.label, plan.classes()));
-    if (channels > 1 && plan.of_channel(c).normalise != Normalise::kCt) found.channels.back().histogram.clear();
+    if (channels > 1 && !is_by_foreground(plan.of_channel(c).normalise)) found.channels.back().histogram.clear();
   }
   if (plan.convention != Convention::kNnunet) return found;
   source.label.voxels = labels_as_i32(std::move(source.label.voxels));

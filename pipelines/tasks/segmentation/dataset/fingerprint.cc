@@ -116,14 +116,15 @@ Fingerprint pool_fingerprints(const std::vector<CaseFingerprint>& cases) {
   return pooled;
 }
 
-HuMoments clipped_moments(const std::vector<CaseFingerprint>& cases, const Range& clip_hu) {
+HuMoments clipped_moments(const std::vector<CaseFingerprint>& cases, const Range& clip_hu, bool soft_tissue) {
   double mean = 0, square = 0, weight = 0;
   for (const auto& c : cases) {
     const auto n = static_cast<double>(c.foreground());
     if (n == 0) continue;
     ++weight;
     for (int b = 0; b < CaseFingerprint::kBins; ++b) {
-      const double hu = std::clamp<double>(b + CaseFingerprint::kLowestHu, clip_hu.low, clip_hu.high);
+      const double clipped = std::clamp<double>(b + CaseFingerprint::kLowestHu, clip_hu.low, clip_hu.high);
+      const double hu = soft_tissue ? soft_tissue_hu(clipped) : clipped;
       const double share = static_cast<double>(c.histogram[b]) / n;
       mean += share * hu, square += share * hu * hu;
     }

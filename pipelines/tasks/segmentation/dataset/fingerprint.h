@@ -57,9 +57,9 @@ std::vector<const NnunetCase*> nnunet_cases(const std::vector<CaseFingerprint>& 
 struct HuMoments {
   double mean_hu = 0, std_hu = 1;
 };
-/// Returns mean and std of the foreground after clipping, from the histograms (exact for whole HU); every case has the
-/// same weight.
-HuMoments clipped_moments(const std::vector<CaseFingerprint>& cases, const Range& clip_hu);
+/// Returns mean and std of the foreground after clipping, and soft_tissue_hu() where `soft_tissue`, from the histograms
+/// (exact for whole HU); every case has the same weight.
+HuMoments clipped_moments(const std::vector<CaseFingerprint>& cases, const Range& clip_hu, bool soft_tissue);
 
 /// Returns the median by axis of spacings or sizes; the mean of the middle two for an even count, 1 of none.
 std::array<double, 3> median_by_axis(std::vector<std::array<double, 3>> values);

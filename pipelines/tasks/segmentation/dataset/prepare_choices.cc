@@ -24,12 +24,21 @@ void require_of_nnunet(const PrepareOptions& options) {
     throw Error(ErrorKind::kUsage,
                 "[prepare] {convention} nnunet clips at its own percentiles; leave {clip} out, or take {convention} "
                 "voxshard");
-  if (options.normalise == Normalise::kWindow)
-    throw Error(ErrorKind::kUsage,
-                "[prepare] nnU-Net has no {normalise} window; take ct, zscore or none, or {convention} voxshard");
+  if (options.normalise == Normalise::kWindow || options.normalise == Normalise::kSoftTissue)
+    throw Error(ErrorKind::kUsage, std::string("[prepare] nnU-Net has no {normalise} ") +
+                                       normalise_name(*options.normalise) +
+                                       "; take ct, zscore or none, or {convention} voxshard");
 }
 
-bool is_of_hu(Normalise normalise) { return normalise == Normalise::kCt || normalise == Normalise::kWindow; }
+bool is_of_hu(Normalise normalise) { return is_by_foreground(normalise) || normalise == Normalise::kWindow; }
+
+/// Returns the choice for a channel that nobody gave one for: nnU-Net's by its name. Of CT without its numbers, and
+/// without a window that somebody chose, soft tissue is what most classes are made of.
+Normalise usual_normalise(const PrepareOptions& options, const std::string& channel) {
+  const Normalise by_name = normalise_of_channel(channel);
+  const bool chooses = options.convention == Convention::kVoxshard && !options.clip_hu;
+  return by_name == Normalise::kCt && chooses ? Normalise::kSoftTissue : by_name;
+}
 
 }  // namespace
 
@@ -79,14 +88,14 @@ Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset
   const bool passed_over =
       dataset.channels.size() > 1 && options.normalise && is_of_hu(*options.normalise) && !is_ct_channel(channel);
   if (!options.normalise || passed_over) {
-    const Normalise chosen = normalise_of_channel(channel);
-    if (chosen != Normalise::kCt)
+    const Normalise chosen = usual_normalise(options, channel);
+    if (!is_by_foreground(chosen))
       progress.log("channel \"" + shown_name(channel) + "\" is no CT: normalised by " + normalise_name(chosen));
     return chosen;
   }
-  if (*options.normalise == Normalise::kCt && !is_ct_channel(channel))
-    progress.log("channel \"" + shown_name(channel) +
-                 "\" is no CT, but is normalised as one because {normalise} ct says so");
+  if (is_by_foreground(*options.normalise) && !is_ct_channel(channel))
+    progress.log("channel \"" + shown_name(channel) + "\" is no CT, but is normalised as one because {normalise} " +
+                 normalise_name(*options.normalise) + " says so");
   return *options.normalise;
 }
 
@@ -96,9 +105,9 @@ void choose_channels(PreparePlan& plan, const PrepareOptions& options, const Dat
   const bool several = dataset.channels.size() > 1;
   const bool in_hu = options.clip_hu || (options.normalise && is_of_hu(*options.normalise));
   if (several && in_hu && std::ranges::none_of(dataset.channels, is_ct_channel))
-    throw Error(ErrorKind::kUsage, "[prepare] {clip} and the normalisations ct and window are in HU, and none of the " +
-                                       std::to_string(dataset.channels.size()) +
-                                       " channels is called CT; leave them out");
+    throw Error(ErrorKind::kUsage,
+                "[prepare] {clip} and the normalisations ct, soft_tissue and window are in HU, and none of the " +
+                    std::to_string(dataset.channels.size()) + " channels is called CT; leave them out");
   if (several && !dataset.training.empty() && channel_in(dataset.training.front().images.front()))
     progress.log("the 4th axis of the images holds the " + std::to_string(dataset.channels.size()) + " channels " +
                  channels_text(dataset.channels) + ", as dataset.json says");
@@ -147,12 +156,15 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
     plan.spacing_mm = spacing_of_geometries(plan, geometries);
   }
   const Fingerprint pooled = pool_fingerprints(cases);
-  if (plan.normalise == Normalise::kCt) {
+  if (is_by_foreground(plan.normalise)) {
+    const bool soft_tissue = plan.normalise == Normalise::kSoftTissue;
     if (pooled.cases_with_foreground == 0)
-      throw Error(ErrorKind::kNoCase, "[prepare] no case has a foreground voxel, so `{normalise} ct` has no numbers; " +
-                                          std::string("use window, zscore or none"));
-    if (plan.clip_hu) {  // the user's window: mean and std of the foreground clipped to it
-      const HuMoments clipped = clipped_moments(cases, *plan.clip_hu);
+      throw Error(ErrorKind::kNoCase, std::string("[prepare] no case has a foreground voxel, so `{normalise} ") +
+                                          normalise_name(plan.normalise) +
+                                          "` has no numbers; use window, zscore or none");
+    if (soft_tissue && !plan.clip_hu) plan.clip_hu = Range{pooled.percentile_00_5_hu, pooled.percentile_99_5_hu};
+    if (plan.clip_hu) {  // mean and std of the foreground clipped to it
+      const HuMoments clipped = clipped_moments(cases, *plan.clip_hu, soft_tissue);
       plan.mean_hu = clipped.mean_hu, plan.std_hu = clipped.std_hu;
     } else {  // nnU-Net's rule: percentiles, with mean and std of the unclipped foreground
       plan.clip_hu = Range{pooled.percentile_00_5_hu, pooled.percentile_99_5_hu};

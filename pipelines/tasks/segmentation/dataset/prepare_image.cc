@@ -124,7 +124,7 @@ PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* la
   Moments by;
   by.mean = 0;
   if (plan.normalise == Normalise::kZscore) by = moments(image.voxels);
-  if (plan.normalise == Normalise::kCt || plan.normalise == Normalise::kWindow) by = {plan.mean_hu, plan.std_hu};
+  if (is_by_foreground(plan.normalise) || plan.normalise == Normalise::kWindow) by = {plan.mean_hu, plan.std_hu};
   if (plan.zscore_in_nonzero) {
     std::optional<Volume> masked;
     if (label != nullptr) masked = cropped(oriented(*label, plan), *crop);
@@ -132,7 +132,14 @@ PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* la
                            masked ? &*masked : nullptr);
   } else {
     const double scale = 1 / by.std;
-    for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<float>((std::clamp(x[i], low, high) - by.mean) * scale);
+    const auto normalise = [&](const auto& hu) {
+      for (std::int64_t i = 0; i < n; ++i)
+        x[i] = static_cast<float>((hu(std::clamp(x[i], low, high)) - by.mean) * scale);
+    };
+    if (plan.normalise == Normalise::kSoftTissue)
+      normalise([](float value) { return soft_tissue_hu(value); });
+    else
+      normalise([](float value) { return value; });
   }
   if (plan.spacing_mm) {
     const Geometry before = image.geometry;

@@ -18,8 +18,11 @@ struct NamedNormalise {
   Normalise value;
   const char* name;
 };
-constexpr NamedNormalise kNames[] = {
-    {Normalise::kCt, "ct"}, {Normalise::kZscore, "zscore"}, {Normalise::kWindow, "window"}, {Normalise::kNone, "none"}};
+constexpr NamedNormalise kNames[] = {{Normalise::kCt, "ct"},
+                                     {Normalise::kZscore, "zscore"},
+                                     {Normalise::kWindow, "window"},
+                                     {Normalise::kNone, "none"},
+                                     {Normalise::kSoftTissue, "soft_tissue"}};
 
 constexpr const char* kConventions[] = {"voxshard", "nnunet"};
 
@@ -76,8 +79,8 @@ const char* normalise_name(Normalise normalise) {
 Normalise normalise_from_name(std::string_view name) {
   for (const auto& n : kNames)
     if (n.name == name) return n.value;
-  throw Error(ErrorKind::kConfig,
-              "[prepare] normalisation is \"" + std::string(name) + "\"; expected ct, zscore, window or none");
+  throw Error(ErrorKind::kConfig, "[prepare] normalisation is \"" + std::string(name) +
+                                      "\"; expected ct, soft_tissue, zscore, window or none");
 }
 
 bool is_ct_channel(std::string_view channel) { return lower(channel) == "ct"; }
@@ -121,7 +124,7 @@ std::string to_text(const PreparePlan& plan) {
             ", normalised by " + normalise_name(p.normalise) +
             (p.zscore_in_nonzero ? " within the nonzero voxels" : "") +
             (p.convention == Convention::kNnunet ? ", by nnU-Net's numbers" : "");
-    if (p.normalise == Normalise::kCt)
+    if (is_by_foreground(p.normalise))
       text += " (mean " + fixed_text(p.mean_hu, 1) + ", std " + fixed_text(p.std_hu, 1) + " HU)";
   }
   if (plan.resamples_channels) text += "; channels on other grids are resampled on the first one's";

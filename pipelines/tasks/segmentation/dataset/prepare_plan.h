@@ -20,14 +20,27 @@ namespace voxshard {
 inline constexpr double kLeastSpacingMm = 1e-3, kMostSpacingMm = 1e4;
 
 enum class Normalise {
-  kCt,      // clip, then (x - mean) / std with the numbers of the data set's foreground, as nnU-Net does for CT
-  kZscore,  // clip when asked, then mean and std of each image
-  kWindow,  // clip, then the window is mapped onto [-1, 1]
-  kNone,    // clip when asked
+  kCt,          // clip, then (x - mean) / std with the numbers of the data set's foreground, as nnU-Net does for CT
+  kZscore,      // clip when asked, then mean and std of each image
+  kWindow,      // clip, then the window is mapped onto [-1, 1]
+  kNone,        // clip when asked
+  kSoftTissue,  // clip, soft_tissue_hu(), then as kCt
 };
+/// True where values are normalised by the numbers of the data set's foreground.
+constexpr bool is_by_foreground(Normalise normalise) {
+  return normalise == Normalise::kCt || normalise == Normalise::kSoftTissue;
+}
+
+/// Returns `hu` with values below -200 and above 300 HU, beyond fat and tissue with contrast agent, moved to a tenth of
+/// their distance from that range: air and bone stay apart, and no longer decide what a network sees as contrast.
+constexpr double soft_tissue_hu(double hu) {
+  constexpr double kLow = -200, kHigh = 300, kShare = 0.1;
+  if (hu < kLow) return kLow + kShare * (hu - kLow);
+  return hu > kHigh ? kHigh + kShare * (hu - kHigh) : hu;
+}
 
 const char* normalise_name(Normalise normalise);
-/// "ct", "zscore", "window", "none". Errors: kConfig lists them.
+/// "ct", "zscore", "window", "none", "soft_tissue". Errors: kConfig lists them.
 Normalise normalise_from_name(std::string_view name);
 /// True when a channel is called CT, in upper or lower case.
 bool is_ct_channel(std::string_view channel);
@@ -52,7 +65,7 @@ struct Range {
 struct Intensities {
   std::optional<Range> clip_hu;
   Normalise normalise = Normalise::kCt;
-  double mean_hu = 0, std_hu = 1;  // kCt and kWindow; the others ignore them
+  double mean_hu = 0, std_hu = 1;  // kZscore and kNone ignore them
   friend bool operator==(const Intensities&, const Intensities&) = default;
 };
 

@@ -43,10 +43,15 @@ void add_drawn_class(int label, const JoinedClasses& joined, std::vector<std::ve
     classes.push_back({label});
 }
 
+/// Returns a value of a channel that is normalised by the foreground, as the model sees it.
+double normalised_hu(double hu, const PreparePlan& plan) {
+  return ((plan.normalise == Normalise::kSoftTissue ? soft_tissue_hu(hu) : hu) - plan.mean_hu) / plan.std_hu;
+}
+
 float air_of_channel(const PreparePlan& plan) {
   if (plan.normalise == Normalise::kWindow) return -1;
-  if (plan.normalise == Normalise::kCt)
-    return static_cast<float>(((plan.clip_hu ? plan.clip_hu->low : -1000.0) - plan.mean_hu) / plan.std_hu);
+  if (is_by_foreground(plan.normalise))
+    return static_cast<float>(normalised_hu(plan.clip_hu ? plan.clip_hu->low : -1000.0, plan));
   return 0;
 }
 
@@ -60,8 +65,8 @@ std::vector<float> air_values(const PreparePlan& plan) {
 
 ValueRange value_range(const PreparePlan& plan) {
   if (plan.normalise == Normalise::kWindow) return {-1, 1};
-  if (plan.normalise == Normalise::kCt && plan.clip_hu)
-    return {(plan.clip_hu->low - plan.mean_hu) / plan.std_hu, (plan.clip_hu->high - plan.mean_hu) / plan.std_hu};
+  if (is_by_foreground(plan.normalise) && plan.clip_hu)
+    return {normalised_hu(plan.clip_hu->low, plan), normalised_hu(plan.clip_hu->high, plan)};
   if (plan.normalise != Normalise::kNone) return {};
   return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 }

@@ -8,6 +8,7 @@
 
 #include "io/resampling/resample.h"
 #include "pipelines/phantoms/phantom.h"
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {
@@ -30,6 +31,30 @@ TEST(PrepareImage, ClipsThenSubtractsAndDivides) {
   EXPECT_FLOAT_EQ(x[0], -1);
   EXPECT_FLOAT_EQ(x[6], 1);
   EXPECT_FLOAT_EQ(x[11], 2);
+}
+
+TEST(PrepareImage, AirAndBoneKeepATenthOfTheirDistanceFromSoftTissue) {
+  EXPECT_EQ(soft_tissue_hu(-200), -200);
+  EXPECT_EQ(soft_tissue_hu(-37.5), -37.5);
+  EXPECT_EQ(soft_tissue_hu(300), 300);
+  EXPECT_NEAR(soft_tissue_hu(-1000), -280, 1e-9);
+  EXPECT_NEAR(soft_tissue_hu(1300), 400, 1e-9);
+  PreparePlan plan = plain_plan();
+  plan.clip_hu = Range{-1000, 1300};
+  plan.normalise = Normalise::kSoftTissue;
+  plan.mean_hu = 100, plan.std_hu = 50;
+  Volume ct = Scene::make_image(0);  // HU 0 .. 11 along x
+  auto* const hu = ct.voxels.as<float>();
+  hu[1] = -3000, hu[2] = 800, hu[3] = 5000;
+  const PreparedImage p = prepare_image(ct, plan);
+  const auto* x = p.image.voxels.as<float>();
+  EXPECT_FLOAT_EQ(x[0], -2);
+  EXPECT_FLOAT_EQ(x[1], -7.6F) << "clipped first";
+  EXPECT_FLOAT_EQ(x[2], 5);
+  EXPECT_FLOAT_EQ(x[3], 6);
+  EXPECT_FLOAT_EQ(x[4], -1.92F);
+  EXPECT_FLOAT_EQ(air_values(plan).at(0), x[1]) << "air around a volume is what it is in the volume";
+  EXPECT_FLOAT_EQ(static_cast<float>(value_range(plan).high), x[3]);
 }
 
 TEST(PrepareImage, ZscoreGivesEachImageMeanZeroAndStdOne) {
