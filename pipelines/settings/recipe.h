@@ -30,8 +30,10 @@ struct RecipeFacts {
   std::int64_t cases = 0, partly_annotated = 0;  // that train; of them those in which not every class was annotated
   std::string rarest_class = {};                 // that some case has, and how many cases have it
   std::int64_t cases_with_rarest = 0;
-  std::string sided_classes = {};  // two classes that differ in their side alone; empty: there are none
-  std::int64_t norm_samples = 1;   // samples that share batch norm statistics: the batch, or a replica's part of it
+  std::optional<double> whole_crops = {};  // crops that a whole volume is in the mean; empty: it is not cropped, or
+                                           // whole volumes do not fit the memory
+  std::string sided_classes = {};          // two classes that differ in their side alone; empty: there are none
+  std::int64_t norm_samples = 1;  // samples that share batch norm statistics: the batch, or a replica's part of it
   OptimizerKind optimizer = OptimizerKind::kAdam;
   std::optional<PrecisionFacts> precision;  // empty: the precision is not chosen
 };

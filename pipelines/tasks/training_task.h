@@ -17,6 +17,7 @@
 #include "pipelines/model_runs/process_plan.h"
 #include "pipelines/model_runs/report.h"
 #include "pipelines/model_runs/trained_on.h"
+#include "pipelines/tasks/run_length.h"
 
 namespace voxshard {
 
@@ -64,7 +65,9 @@ class TrainingTask {
   /// Takes the settings as they stand once the recipe has chosen those that were not given, before the first sample;
   /// sets the values of the model that depend on them. Errors: kConfig for data from which the model cannot learn with
   /// them.
-  virtual void settle(ModelSpec& spec, const TaskOptions& options) { (void)spec, (void)options; }
+  virtual void settle(ModelSpec& spec, const TaskOptions& options, const RunLength& length) {
+    (void)spec, (void)options, (void)length;
+  }
   /// Returns what settle() and complete() derived from the data for this run, one sentence each, for the log before
   /// training starts.
   virtual std::vector<std::string> notes() const { return {}; }
@@ -101,10 +104,11 @@ class TrainingTask {
 
   /// Returns the extents (N and the spatial axes) of the largest possible step, for which the whole run is planned.
   virtual Shape largest_extents(std::int64_t batch) const = 0;
-  /// Returns the mean number of voxels or pixels of a sample, for estimates of time; none: that of the largest.
+  /// Returns the mean number of voxels or pixels of a sample of the run, for estimates of time; none: that of the
+  /// largest.
   virtual std::optional<double> mean_points() const { return std::nullopt; }
-  /// Returns that of a sample that is not cropped; none: they are not told apart.
-  virtual std::optional<double> whole_points() const { return std::nullopt; }
+  /// Returns what the samples would be that are not cropped; none: they are not told apart.
+  virtual std::optional<WholeSamples> whole(std::int64_t batch) const { return (void)batch, std::nullopt; }
   /// Returns all extents at which validation predicts.
   virtual std::vector<Shape> validation_extents(const ModelSpec& spec) const = 0;
 

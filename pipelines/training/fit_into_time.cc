@@ -80,9 +80,8 @@ bool fits_everywhere(const TimedTraining& t, const TrainingTask& task) {
 std::optional<Choice> choose_whole(const TimedTraining& t, const TrainingTask& task) {
   constexpr double kMostCrops = 1.25;
   t.settle();
-  const std::optional<double> whole = task.whole_points();
-  const double crop = sample_points(task);
-  if (!whole || *whole > kMostCrops * crop) return std::nullopt;
+  const std::optional<WholeSamples> whole = task.whole(t.settings.options.batch);
+  if (!whole || whole->mean_points > kMostCrops * whole->of_crops) return std::nullopt;
   std::vector<Choice> smallest;
   if (t.settings.leaves_to_time("base-filters"))
     smallest = fields_of(sizes_of(*t.settings.options.spec.model).sizes.back(), "");
@@ -95,7 +94,8 @@ std::optional<Choice> choose_whole(const TimedTraining& t, const TrainingTask& t
     return std::nullopt;
   }
   return Choice{"crop", std::string("whole"),
-                "a volume has " + fixed_text(*whole / crop, 2) + " times the voxels of a crop of " + kUsualCrop +
+                "a volume has " + fixed_text(whole->mean_points / whole->of_crops, 2) +
+                    " times the voxels of a crop of " + kUsualCrop +
                     " in the mean, and norms see in training what they see in predictions"};
 }
 

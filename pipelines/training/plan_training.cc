@@ -43,7 +43,7 @@ PlannedTraining plan_training(TrainSettings& s, const std::map<std::string, Fiel
   s.epochs_are_counted = true;
   s.settle();
   task->complete(o.spec);
-  task->settle(o.spec, o.task);
+  task->settle(o.spec, o.task, {.steps = o.steps, .batch = o.batch});
   for (const ConfigField& row : o.spec.model->fields)
     if (const auto given = of_data.find(row.option_name()); row.of_data && given != of_data.end())
       o.spec.set(row.name, given->second);

@@ -54,24 +54,38 @@ std::optional<double> seconds_on(const Device& device, const Executable& step) {
   }
 }
 
+/// Returns why a step in f32 cannot be at these extents, in a few words; empty: it can, and is given.
+std::string refusal_of(const TrainOptions& o, const Shape& extents, const RunContext& context,
+                       std::optional<Executable>& f32) {
+  try {
+    f32 = step_in(DType::kF32, o, extents, context.step_budget(), context);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBudget) throw;
+    return "it is over the budget";
+  }
+  const std::int64_t free = machine_facts(".").available_bytes / context.transport().ranks_here(),
+                     needed = f32->bytes.process();
+  if (free <= 0 || static_cast<double>(needed) <= kShareOfFreeMemory * static_cast<double>(free)) return "";
+  return "it needs " + bytes_text(needed) + " of the " + bytes_text(free) + " that are free";
+}
+
+/// Returns how many crops a whole volume is in the mean; none where it is not cropped, or does not fit.
+std::optional<double> whole_crops(const TrainOptions& o, const TrainingTask& task, const RunContext& context) {
+  const std::optional<WholeSamples> whole = task.whole(o.batch);
+  std::optional<Executable> f32;
+  if (!whole || whole->of_crops <= 0) return std::nullopt;
+  if (!refusal_of(o, whole->largest, context, f32).empty()) return std::nullopt;
+  return whole->mean_points / whole->of_crops;
+}
+
 PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents, const RunContext& context) {
   PrecisionFacts facts{.multiplies_bf16 = cpu_has_native_bf16(), .instructions = kernel_instruction_set()};
   const auto device = measured_host();
   if (facts.multiplies_bf16 && device == nullptr) return facts;  // no further facts are needed
   std::optional<Executable> f32;
-  try {
-    f32 = step_in(DType::kF32, o, extents, context.step_budget(), context);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kBudget) throw;
-    facts.f32_fits = false, facts.f32_refusal = "it is over the budget";
-    return facts;
-  }
-  const std::int64_t free = machine_facts(".").available_bytes / context.transport().ranks_here(),
-                     needed = f32->bytes.process();
-  if (free > 0 && static_cast<double>(needed) > kShareOfFreeMemory * static_cast<double>(free))
-    facts.f32_fits = false,
-    facts.f32_refusal = "it needs " + bytes_text(needed) + " of the " + bytes_text(free) + " that are free";
-  if (device == nullptr) return facts;
+  facts.f32_refusal = refusal_of(o, extents, context, f32);
+  facts.f32_fits = facts.f32_refusal.empty();
+  if (device == nullptr || !f32) return facts;
   facts.f32_step_s = seconds_on(*device, *f32);
   facts.bf16_step_s = seconds_on(*device, step_in(DType::kBF16, o, extents, {}, context));
   return facts;
@@ -100,6 +114,7 @@ RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, bool p
                     .norm_samples = o.spec.norm_over_replica ? o.batch / o.spec.cut.mesh.replicas : o.batch,
                     .optimizer = o.optimizer.kind};
   for (const ConfigField& field : o.spec.model->fields) facts.fields.push_back(field.option_name());
+  facts.whole_crops = whole_crops(o, task, context);
   if (precision) facts.precision = precision_facts(o, task.largest_extents(o.batch), context);
   return facts;
 }

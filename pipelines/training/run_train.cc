@@ -154,7 +154,9 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& p
   count_epochs(o, history.cases > 0 ? history.cases : task->training_cases());
   FittedIntoTime fitted;
   if (open) {
-    const auto settle_all = [&] { settle(*open, *task, context), task->settle(o.spec, o.task); };
+    const auto settle_all = [&] {
+      settle(*open, *task, context), task->settle(o.spec, o.task, {.steps = o.steps, .batch = o.batch});
+    };
     if (o.time_s > 0)
       fitted =
           fit_into_time({open->settings, open->to_recipe, kind.records(), folder, context, begun, settle_all}, task);
@@ -163,7 +165,7 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& p
       list->insert(list->end(), fitted.choices.begin(), fitted.choices.end());
     for (const Choice& choice : chosen) log_choice(choice, progress);
   }
-  task->settle(o.spec, o.task);
+  task->settle(o.spec, o.task, {.steps = o.steps, .batch = o.batch});
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   std::optional<HeldOut> held = held_out_of(o, *task, progress);
   TrainReport report =

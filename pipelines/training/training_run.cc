@@ -129,8 +129,10 @@ TrainingRun::Measured TrainingRun::measure(double about_s) && {
     one_step();
   }
   double step_s = watch.seconds() / done;
-  if (const std::optional<double> mean = task_->mean_points(); mean && o_.batch == 1)  // samples may differ in size
-    step_s *= *mean / (points_ / done);  // of several, which are padded to the largest, those that were measured count
+  if (const std::optional<double> mean = task_->mean_points()) {  // samples may differ in size
+    const double ratio = *mean * static_cast<double>(o_.batch) / (points_ / done);
+    step_s *= o_.batch == 1 ? ratio : std::max(ratio, 1.0);  // several are padded to the largest, as those measured
+  }
   return {.step_s = step_s, .plan = memory_plan_, .task = std::move(task_)};
 }
 

@@ -92,7 +92,7 @@ class DetectionTask : public TrainingTask {
   }
 
   /// Takes the anchors, which complete() may have fitted.
-  void settle(ModelSpec& spec, const TaskOptions&) override {
+  void settle(ModelSpec& spec, const TaskOptions&, const RunLength&) override {
     detector_ = detector_of(spec);
     source_.take(detector_);
   }

@@ -58,6 +58,12 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
       {"fold", "Which of 5 folds validates, or all: none, and everything trains", "Training", &o.fold},
       {"crop", "D x H x W of the crops, or whole, padded to a few sizes; default: 64x64x64", samples,
        [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
+      {"whole-steps",
+       "Steps at the end that train on whole volumes in place of crops, so that norms see what they see in "
+       "predictions; default: a tenth of all where that costs little, else 0",
+       volumes,
+       &s.whole_steps,
+       {{0, 1e9}}},
       {"foreground", "Share of crops that hold a voxel of a random class", samples, &s.foreground, {{0, 1}}},
       {.name = "crops",
        .help = "Which class such a crop is drawn on. case: one that the case of the sample has; set: one that any "

@@ -68,10 +68,11 @@ class VolumeTask : public TrainingTask {
     spec.set("channels", channels);
   }
 
-  void settle(ModelSpec& spec, const TaskOptions& options) override {
+  void settle(ModelSpec& spec, const TaskOptions& options, const RunLength& length) override {
     const auto& settled = options.of<VolumeTaskOptions>();
     o_.sampling.crop = settled.sampling.crop, o_.sampling.crops = settled.sampling.crops, o_.sides = settled.sides;
     o_.sampling.augmentation = settled.sampling.augmentation;
+    o_.sampling.whole_steps = settled.sampling.whole_steps;
     const std::vector<std::size_t> trained = indices(dataset_, split_.train);
     sides_.settle(o_.sides, trained.size(), [&](std::size_t item) {
       return case_sides(source_.grid(item), source_.foreground(item).by_class,
@@ -82,7 +83,7 @@ class VolumeTask : public TrainingTask {
     spec.set("classes", o_.sampling.joined.classes());
     const auto* unet = std::any_cast<UNetConfig>(&spec.config);
     o_.sampling.merge = unet != nullptr && unet->marginal;
-    source_.set(o_.sampling);
+    source_.set(o_.sampling, length);
     if (!o_.sampling.merge) require_background();
   }
 
@@ -136,6 +137,7 @@ class VolumeTask : public TrainingTask {
                  {"zoom", s.augmentation.zoom},
                  {"pad_multiple", s.pad_multiple}};
     if (s.trims) json["trim_crops"] = true;
+    if (s.whole_steps > 0) json["whole_steps"] = s.whole_steps;
     Json& annotated = json["annotated"] = Json::object();  // of the cases in which not every class was
     for (const std::vector<std::string>* ids : {&split_.train, &split_.val})
       for (const std::size_t i : indices(dataset_, *ids))
@@ -207,7 +209,7 @@ class VolumeTask : public TrainingTask {
   HeldOut held_out() const override { return held_out_images(o_.work); }
 
   std::optional<double> mean_points() const override { return source_.mean_voxels(); }
-  std::optional<double> whole_points() const override { return source_.mean_voxels(true); }
+  std::optional<WholeSamples> whole(std::int64_t batch) const override { return source_.whole(batch); }
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
 
   std::vector<Shape> validation_extents(const ModelSpec& spec) const override {

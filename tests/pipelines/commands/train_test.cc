@@ -242,6 +242,43 @@ TEST(RunTrain, TheBudgetHoldsForEveryWholeVolume) {
   EXPECT_EQ(progress.updates, 0);
 }
 
+TEST(RunTrain, TheBudgetHoldsForWholeVolumesAtTheEnd) {
+  const TrainingScene scene("train_whole_steps");
+  TrainOptions o = scene.options("crops");
+  volumes(o).fold = "all", volumes(o).sampling.crop = {8, 8, 8};
+  RecordingProgress progress;
+  run_train(o, progress);
+  o.resources.core_budget_bytes =
+      read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
+  o.run = scene.path("tight");
+  volumes(o).sampling.whole_steps = 1;
+  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(o, progress); });
+}
+
+TEST(RunTrain, WholeVolumesAtTheEndAreTrainedOnWhereverARunWasStopped) {
+  const TrainingScene scene("train_whole_resumed");
+  RecordingProgress progress;
+  const auto options = [&](const std::string& run) {
+    TrainOptions o = scene.options(run);
+    volumes(o).sampling.crop = {8, 8, 8}, volumes(o).sampling.whole_steps = 2;
+    return o;
+  };
+  run_train(options("whole"), progress);
+  EXPECT_EQ(read_json(scene.path("whole") / "run.json").at("training").at("whole_steps"), 2);
+  for (const std::int64_t stop : {2, 4}) {
+    TrainOptions o = options("stopped_" + std::to_string(stop));
+    StoppingProgress stops(stop, false);
+    EXPECT_TRUE(run_train(o, stops).interrupted);
+    o.resume = true;
+    EXPECT_FALSE(run_train(o, progress).interrupted);
+    EXPECT_TRUE(scene.last_bytes(o.run.filename().string()) == scene.last_bytes("whole")) << stop;
+  }
+  TrainOptions crops = options("crops");
+  volumes(crops).sampling.whole_steps = 0;
+  run_train(crops, progress);
+  EXPECT_TRUE(scene.last_bytes("crops") != scene.last_bytes("whole"));
+}
+
 TEST(RunTrain, ADivergedRunNamesStepAndLayerAndKeepsTheCheckpoint) {
   TrainingScene scene("train_diverged");
   TrainOptions o = scene.options("run");

@@ -107,6 +107,18 @@ TEST(Recipe, CasesThatAreSeenOftenAreTurnedAndScaled) {
   EXPECT_EQ(value_of(pictures, "augment"), "");
 }
 
+TEST(Recipe, TheLastTenthOfTheStepsIsOnWholeVolumesWhereTheyAreHardlyLargerThanCrops) {
+  RecipeFacts facts = volumes(200);
+  EXPECT_EQ(value_of(facts, "whole-steps"), "") << "they are not cropped, or over the memory";
+  facts.whole_crops = 1.8;
+  EXPECT_EQ(value_of(facts, "whole-steps"), "20");
+  EXPECT_THAT(of(facts, "whole-steps").reason, HasSubstr("volumes of 1.8 crops"));
+  facts.whole_crops = 4.1;
+  EXPECT_EQ(value_of(facts, "whole-steps"), "") << "they would take half as long as all the others";
+  facts.whole_crops = 0.7, facts.steps = 199;
+  EXPECT_EQ(value_of(facts, "whole-steps"), "");
+}
+
 TEST(Recipe, TheWarmUpIsATenthOfTheStepsAtMostAHundred) {
   EXPECT_EQ(value_of(volumes(110), "warmup-steps"), "11");
   EXPECT_EQ(value_of(volumes(9), "warmup-steps"), "");

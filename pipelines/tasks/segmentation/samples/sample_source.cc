@@ -90,8 +90,11 @@ SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size
   find_classes();
 }
 
-void SampleSource::set(const SamplingOptions& options) {
+void SampleSource::set(const SamplingOptions& options, const RunLength& length) {
   options_ = options;
+  const std::int64_t whole = std::min(options.whole_steps, length.steps);
+  whole_share_ = whole > 0 ? static_cast<double>(whole) / static_cast<double>(length.steps) : 0;
+  whole_from_ = whole > 0 ? (length.steps - whole) * length.batch : std::numeric_limits<std::int64_t>::max();
   find_classes();
 }
 
@@ -126,28 +129,46 @@ Dims SampleSource::whole_size(std::size_t item) const {
   return size;
 }
 
-Dims SampleSource::sample_size(std::size_t item) const {
-  if (!options_.crop.empty() && !options_.trims) return options_.crop;
+Dims SampleSource::sample_size(std::size_t item, bool whole) const {
+  if (!whole && !options_.trims) return options_.crop;
   Dims size = whole_size(item);
-  for (int a = 0; !options_.crop.empty() && a < 3; ++a) size[a] = std::min(size[a], options_.crop[a]);
+  for (int a = 0; !whole && a < 3; ++a) size[a] = std::min(size[a], options_.crop[a]);
   return size;
 }
 
 double SampleSource::mean_voxels(bool whole) const {
   double sum = 0;
-  for (std::size_t i = 0; i < volumes_.size(); ++i)
-    sum += static_cast<double>(element_count(whole ? whole_size(i) : sample_size(i)));
+  for (std::size_t i = 0; i < volumes_.size(); ++i) sum += static_cast<double>(element_count(sample_size(i, whole)));
   return sum / static_cast<double>(volumes_.size());
 }
 
-Shape SampleSource::largest_extents(std::int64_t batch_size) const {
-  Dims largest = sample_size(0);
+double SampleSource::mean_voxels() const {
+  if (options_.crop.empty()) return mean_voxels(true);
+  return (1 - whole_share_) * mean_voxels(false) + (has_whole() ? whole_share_ * mean_voxels(true) : 0);
+}
+
+Shape SampleSource::largest_extents(std::int64_t batch_size, bool whole) const {
+  Dims largest = sample_size(0, whole);
   for (std::size_t i = 1; i < volumes_.size(); ++i) {
-    const Dims size = sample_size(i);
+    const Dims size = sample_size(i, whole);
     if (batch_size == 1 && element_count(size) > element_count(largest)) largest = size;
     for (int a = 0; batch_size > 1 && a < 3; ++a) largest[a] = std::max(largest[a], size[a]);
   }
   return {batch_size, largest[0], largest[1], largest[2]};
+}
+
+Shape SampleSource::largest_extents(std::int64_t batch_size) const {
+  if (!has_crops()) return largest_extents(batch_size, true);
+  const Shape crops = largest_extents(batch_size, false);
+  if (!has_whole()) return crops;
+  const Shape whole = largest_extents(batch_size, true);
+  return element_count(whole) > element_count(crops) ? whole : crops;
+}
+
+WholeSamples SampleSource::whole(std::int64_t batch_size) const {
+  return {.mean_points = mean_voxels(true),
+          .of_crops = has_crops() ? mean_voxels(false) : 0,
+          .largest = largest_extents(batch_size, true)};
 }
 
 Sample SampleSource::sample(std::int64_t index, std::size_t turn) const {
@@ -155,7 +176,7 @@ Sample SampleSource::sample(std::int64_t index, std::size_t turn) const {
   const std::uint64_t base = static_cast<std::uint64_t>(index) * kDraws;
   const auto below = [&](Draw draw, std::int64_t count) { return rng_below(key, base + draw, count); };
   Sample s{.item = turn, .number = static_cast<std::uint64_t>(index)};
-  const bool crops = !options_.crop.empty();
+  const bool crops = !is_whole(index);
   const bool only_classes = !volumes_[turn].complete() && !options_.merge;  // the background is ignored
   const bool on_class = crops && rng_uniform(key, base + kForeground) < options_.foreground;
   const bool of_set = on_class && options_.crops == CropsOn::kSet && !present_.empty();
@@ -171,7 +192,7 @@ Sample SampleSource::sample(std::int64_t index, std::size_t turn) const {
   const Volumes& v = volumes_[s.item];
   const Shape shape = v.shape();
   for (std::size_t a = 0; a < 3; ++a) s.mirrored[a] = options_.flip[a] && rng_uniform(key, base + kFlipD + a) < 0.5;
-  s.size = sample_size(s.item);
+  s.size = sample_size(s.item, !crops);
   if (!crops) {
     for (int a = 0; a < 3; ++a) s.begin[a] = -((s.size[a] - shape[a]) / 2);
     return s;
@@ -239,7 +260,10 @@ void SampleSource::done_with(std::span<const Sample> batch) const {
 
 std::int64_t SampleSource::sizes() const {
   std::set<Shape> sizes;
-  for (std::size_t i = 0; i < volumes_.size(); ++i) sizes.insert(sample_size(i));
+  for (std::size_t i = 0; i < volumes_.size(); ++i) {
+    if (has_crops()) sizes.insert(sample_size(i, false));
+    if (has_whole()) sizes.insert(sample_size(i, true));
+  }
   return static_cast<std::int64_t>(sizes.size());
 }
 

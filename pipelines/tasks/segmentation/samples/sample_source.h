@@ -8,11 +8,13 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <span>
 
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/rng.h"
 #include "libcore/graph/input_info.h"
+#include "pipelines/tasks/run_length.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/samples/volume_augmentation.h"
 #include "pipelines/tasks/segmentation/sides/joined_classes.h"
@@ -35,6 +37,7 @@ struct SamplingOptions {
   CropsOn crops = CropsOn::kCase;
   std::array<bool, 3> flip{};  // mirror along D, H, W with probability 1/2
   VolumeAugmentation augmentation = {};
+  std::int64_t whole_steps = 0;  // so many steps at the end of the run are on whole volumes in place of crops
   // What is whole along an axis is rounded up to pad_multiple, so that plans are reused: whole volumes, and with trims
   // crops along the axes on which they would be longer than their volume. Without trims such crops are padded to
   // `crop`.
@@ -59,7 +62,7 @@ class SampleSource {
   SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options);
 
   /// Takes other options for the samples from now on.
-  void set(const SamplingOptions& options);
+  void set(const SamplingOptions& options, const RunLength& length = {});
   /// Return the grid of a case, and voxels of its classes.
   const Geometry& grid(std::size_t item) const { return volumes_.at(item).label.geometry(); }
   const ForegroundVoxels& foreground(std::size_t item) const { return volumes_.at(item).foreground; }
@@ -72,8 +75,10 @@ class SampleSource {
   Shape extents(std::span<const Sample> batch) const;
   /// Returns the extents of the largest possible batch, for which the whole run is planned.
   Shape largest_extents(std::int64_t batch_size) const;
-  /// Returns the mean number of voxels of a sample, `whole`: of one that is not cropped.
-  double mean_voxels(bool whole = false) const;
+  /// Returns the mean number of voxels of a sample.
+  double mean_voxels() const;
+  /// Returns both for samples that are not cropped.
+  WholeSamples whole(std::int64_t batch_size) const;
   /// Asks the operating system to read ahead the data of a later step.
   void prefetch(std::span<const Sample> batch) const;
   /// Releases the file pages that a step left mapped: without it a long run would keep all files in memory.
@@ -110,7 +115,15 @@ class SampleSource {
   /// True when all that a class of the model stands for was annotated.
   bool is_known(const Volumes& volumes, int model_class) const;
   Dims whole_size(std::size_t item) const;
-  Dims sample_size(std::size_t item) const;
+  Dims sample_size(std::size_t item, bool whole) const;
+  /// True for samples that are not cropped.
+  bool is_whole(std::int64_t index) const { return options_.crop.empty() || index >= whole_from_; }
+  /// Return whether the run has samples that are not cropped, or that are.
+  bool has_whole() const { return options_.crop.empty() || whole_share_ > 0; }
+  bool has_crops() const { return !options_.crop.empty() && whole_share_ < 1; }
+  /// Returns the mean number of voxels, and the largest extents, of samples that are whole or are not.
+  double mean_voxels(bool whole) const;
+  Shape largest_extents(std::int64_t batch_size, bool whole) const;
   /// Returns a sample of the case whose turn it is, or of another where its crop is drawn on a class of the set.
   Sample sample(std::int64_t index, std::size_t turn) const;
   /// Returns the intensity factor of a channel.
@@ -124,6 +137,8 @@ class SampleSource {
   void fill_labels(const Sample& sample, const input::Labels& labels, const TensorView& box) const;
 
   SamplingOptions options_;
+  double whole_share_ = 0;                                              // of the samples that could be crops
+  std::int64_t whole_from_ = std::numeric_limits<std::int64_t>::max();  // the first of these
   std::vector<Volumes> volumes_;
   std::vector<std::vector<int>> present_;           // the same of all cases together
   std::vector<std::vector<std::size_t>> cases_of_;  // by class: the cases that have it

@@ -124,6 +124,30 @@ TEST(SampleSource, WholeVolumesAreCentredInAMultiple) {
   EXPECT_EQ(batch[0].begin, (std::array<std::int64_t, 3>{-4, -3, -2}));
 }
 
+TEST(SampleSource, TheLastStepsAreOnWholeVolumes) {
+  const Volumes volumes("source_whole_steps");
+  SamplingOptions options = plain({4, 6, 5});
+  options.foreground = 1, options.whole_steps = 3;
+  SampleSource source = volumes.source(options);
+  EXPECT_EQ(source.largest_extents(2), (Shape{2, 4, 6, 5})) << "the length of the run is not known";
+  source.set(options, {.steps = 12, .batch = 2});
+  const SampleSource crops = volumes.source(plain({4, 6, 5})), whole = volumes.source(plain({}));
+  EXPECT_EQ(source.largest_extents(2), whole.largest_extents(2));
+  EXPECT_EQ(source.sizes(), 2);
+  EXPECT_DOUBLE_EQ(source.mean_voxels(), 0.75 * crops.mean_voxels() + 0.25 * whole.mean_voxels());
+  for (const auto& [step, is_whole] :
+       {std::pair(0, false), std::pair(8, false), std::pair(9, true), std::pair(11, true)})
+    for (const Sample& s : source.batch(step, 2)) {
+      EXPECT_EQ(s.size, is_whole ? (Dims{8, 16, 16}) : (Dims{4, 6, 5})) << step;
+      EXPECT_EQ(s.drawn_on == 0, is_whole) << step;
+    }
+  expect_same(filled(source, source.batch(10, 2), input::Labels{}), filled(whole, whole.batch(10, 2), input::Labels{}));
+  EXPECT_EQ(source.drawn_on(24).front(), 6) << "those of the last three steps";
+  source.set(options, {.steps = 2, .batch = 2});
+  EXPECT_EQ(source.sizes(), 1) << "no step of so short a run is on crops";
+  EXPECT_EQ(source.largest_extents(1), whole.largest_extents(1));
+}
+
 TEST(SampleSource, TheBoxesOfTheCoresMakeTheWhole) {
   const Volumes volumes("source_boxes");
   const SampleSource source = volumes.source({.crop = {7, 11, 6}, .flip = {true, true, true}});
