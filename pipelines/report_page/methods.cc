@@ -170,7 +170,10 @@ class Writer {
             clause(" and the schedule ", "/training/schedule") + " in " + counted(f("/training/steps"), "step") +
             " of " + counted(f("/training/batch"), "sample");
     const std::string crop = f("/training/crop");
-    if (!crop.empty()) text += crop == "whole" ? " (whole images)" : " (crops of " + crop + ")";
+    const std::string ends = number("/training/whole_steps") > 0
+                                 ? ", the last " + counted(f("/training/whole_steps"), "step") + " whole images"
+                                 : "";
+    if (!crop.empty()) text += crop == "whole" ? " (whole images)" : " (crops of " + crop + ends + ")";
     if (number("/training/clip_norm") > 0)
       text += ", gradients clipped to a norm of " + f("/training/clip_norm") + cite_("clipping");
     const std::string augment = f("/training/augment");
