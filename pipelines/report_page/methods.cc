@@ -171,7 +171,7 @@ class Writer {
             " of " + counted(f("/training/batch"), "sample");
     const std::string crop = f("/training/crop");
     const std::string ends = number("/training/whole_steps") > 0
-                                 ? ", the last " + counted(f("/training/whole_steps"), "step") + " whole images"
+                                 ? ", the last " + counted(f("/training/whole_steps"), "step") + " on whole images"
                                  : "";
     if (!crop.empty()) text += crop == "whole" ? " (whole images)" : " (crops of " + crop + ends + ")";
     if (number("/training/clip_norm") > 0)

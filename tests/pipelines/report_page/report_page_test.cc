@@ -277,13 +277,6 @@ TEST(ReportPage, MethodsCiteWhatTheRunUsed) {
   const Methods of_the_recipe = methods_of(read_run_data(written.path()));
   EXPECT_THAT(of_the_recipe.text, HasSubstr("The sum of the negative logarithm of Dice [3] and cross-entropy"));
   EXPECT_THAT(of_the_recipe.references[2], HasSubstr("Exponential Logarithmic Loss"));
-  written.record["training"].update({{"crop", "64x64x64"}, {"steps", 1200}, {"batch", 1}, {"whole_steps", 120}});
-  written.record["preparation"].update({{"normalise", "soft_tissue"}, {"clip_hu", {-946, 1672}}});
-  written.write();
-  const std::string samples = methods_of(read_run_data(written.path())).text;
-  EXPECT_THAT(samples, HasSubstr("(crops of 64x64x64, the last 120 steps whole images)"));
-  EXPECT_THAT(samples, HasSubstr("clipped to -946 to 1672 HU, moved to a tenth of their distance from -200 to 300 HU "
-                                 "where they were beyond, and normalised by mean and standard deviation"));
   written.record["model"]["members"] = 3;
   written.write();
   const Methods of_members = methods_of(read_run_data(written.path()));
@@ -291,6 +284,13 @@ TEST(ReportPage, MethodsCiteWhatTheRunUsed) {
               HasSubstr("minimised for each of 3 networks, of which the mean of the logits [4] predicts, "
                         "by adam [5]"));
   EXPECT_THAT(of_members.references[3], HasSubstr("Deep Ensembles"));
+  written.record["training"].update({{"crop", "64x64x64"}, {"steps", 1200}, {"batch", 1}, {"whole_steps", 120}});
+  written.record["preparation"].update({{"normalise", "soft_tissue"}, {"clip_hu", {-946, 1672}}});
+  written.write();
+  const std::string samples = methods_of(read_run_data(written.path())).text;
+  EXPECT_THAT(samples, HasSubstr("(crops of 64x64x64, the last 120 steps on whole images)"));
+  EXPECT_THAT(samples, HasSubstr("clipped to -946 to 1672 HU, moved to a tenth of their distance from -200 to 300 HU "
+                                 "where they were beyond, and normalised by mean and standard deviation"));
 }
 
 }  // namespace
