@@ -129,8 +129,11 @@ class Writer {
     if (spacing.is_array() && spacing.size() == 3) {
       std::vector<std::string> sizes;
       for (const auto& one : spacing) sizes.push_back(one.is_number() ? fixed_text(one.get<double>(), 2) : "-");
-      text += "Images were oriented to " + f("/preparation/orientation") + " and resampled to " + joined(sizes, " x ") +
-              " mm. ";
+      const bool kept = part_of(run_.facts, "/preparation/kept_spacings_mm").is_array();
+      text += "Images were oriented to " + f("/preparation/orientation") + " and " +
+              (kept ? "those that differed from it by a factor of more than 1.4 on an axis resampled to "
+                    : "resampled to ") +
+              joined(sizes, " x ") + " mm. ";
     }
     const std::string rule = f("/preparation/normalise");
     const std::string clipped =

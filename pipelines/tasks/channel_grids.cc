@@ -105,6 +105,7 @@ Volume read_channel(const Case& item, std::size_t channel, const Geometry& grid,
   Volume volume = read_image(item.images.at(channel), formats);
   if (!resamples || is_on_grid(grid, volume.geometry)) {
     require_same_channels(grid, volume.geometry, what);
+    volume.geometry = grid;  // to the last bit, so that all channels are resampled, or none
     return volume;
   }
   require_one_frame(item, channel, formats, what);

@@ -36,7 +36,10 @@ void require_averageable(const TrainedRun& run) {
   agree("orientation, since probabilities are averaged on the prepared grid,",
         [](const VolumeModel& m) { return m.plan.orientation; });
   agree("spacing, since probabilities are averaged on the prepared grid,", [](const VolumeModel& m) {
-    return m.plan.spacing_mm ? nlohmann::json(*m.plan.spacing_mm).dump() + " mm" : std::string("that of each image");
+    if (!m.plan.spacing_mm) return std::string("that of each image");
+    const std::string target = nlohmann::json(*m.plan.spacing_mm).dump() + " mm";
+    return m.plan.kept ? target + " beyond " + nlohmann::json({m.plan.kept->low_mm, m.plan.kept->high_mm}).dump()
+                       : target;
   });
 }
 

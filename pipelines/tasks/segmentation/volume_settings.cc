@@ -17,11 +17,15 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
   std::vector<Setting> settings = {
       {.name = "convention",
        .help = "Whose numbers: voxshard, or nnunet: its foreground sample, crop to nonzero, target spacing (for "
-               "{spacing} median), cubic splines for images and linear masks for labels; {orientation} is then keep "
+               "{spacing} auto and median), cubic splines for images and linear masks for labels; {orientation} is "
+               "then keep "
                "unless given, {clip}, {normalise} window and soft_tissue are not allowed",
        .value = named(o.convention, convention_names()),
        .choices = convention_names()},
-      {"spacing", "X,Y,Z in mm of the oriented volume, median or keep", "", &o.spacing},
+      {"spacing",
+       "X,Y,Z in mm of the oriented volume; median of the images; keep that of each; auto: the median, for images that "
+       "differ from it by a factor of more than 1.4 on some axis, the others keep theirs",
+       "", &o.spacing},
       {"orientation", "Three letters, where x, y, z grow, or keep", "", &o.orientation},
       {"clip",
        "LOW,HIGH in HU; default: the foreground's 0.5 and 99.5 percentiles (ct, soft_tissue), -160,240 (window)", "",

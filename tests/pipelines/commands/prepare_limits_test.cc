@@ -110,6 +110,30 @@ TEST(Prepare, OnlyAChannelCalledCtIsNormalisedAsCt) {
   EXPECT_EQ(prepare_dataset(asked, scene.progress).plan.normalise, Normalise::kCt) << "a user who says so is obeyed";
 }
 
+TEST(Prepare, OnlyImagesFarFromTheMedianSpacingAreResampledUnlessAllAreAskedFor) {
+  Scene scene("prepare_auto_spacing");
+  scene.write_dataset(4);
+  for (const auto& [i, spacing] : {std::pair(0, 2.0), std::pair(1, 2.0), std::pair(2, 2.7), std::pair(3, 3.0)}) {
+    Volume image = Scene::make_image(i), label = Scene::make_label();
+    image.geometry.spacing = label.geometry.spacing = {spacing, spacing, spacing};
+    write_volume(scene.image(i), image, DiskType::kI16), write_volume(scene.label(i), label, DiskType::kU8);
+  }
+  const auto sizes = [&](const std::string& spacing) {
+    prepare_dataset(preparation(scene, spacing), scene.progress);
+    std::vector<std::int64_t> along_x;
+    for (const PreparedCase& item : read_prepared(scene.work()).cases) along_x.push_back(item.shape[2]);
+    return along_x;
+  };
+  EXPECT_EQ(sizes("median"), (std::vector<std::int64_t>{10, 10, 14, 15})) << "2.35 mm";
+  EXPECT_EQ(sizes("auto"), (std::vector<std::int64_t>{12, 12, 12, 12})) << "from 1.68 to 3.29 mm";
+  Volume coarse = Scene::make_image(3), label = Scene::make_label();
+  coarse.geometry.spacing = label.geometry.spacing = {3.3, 2.35, 2.35};
+  write_volume(scene.image(3), coarse, DiskType::kI16), write_volume(scene.label(3), label, DiskType::kU8);
+  EXPECT_EQ(sizes("auto").at(3), 17) << "39.6 mm at 2.35 mm";
+  EXPECT_TRUE(read_prepared(scene.work()).plan.kept);
+  EXPECT_FALSE(PreparePlan().kept);
+}
+
 TEST(Prepare, ACtKeepsAllOfItsRangeUnlessAWindowIsChosen) {
   Scene scene("prepare_soft_tissue");
   scene.write_dataset(2);

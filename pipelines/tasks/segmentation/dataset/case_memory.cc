@@ -50,6 +50,7 @@ std::string fitting_spacing(const Geometry& original, PreparePlan plan, double v
   const Geometry grid = prepared_geometry(original, plan);
   double factor = std::cbrt(static_cast<double>(voxels_of(grid)) / voxels);
   for (int attempt = 0; attempt < 100; ++attempt, factor *= 1.02) {  // sizes are rounded, so the first may be too fine
+    plan.kept.reset();
     auto& mm = plan.spacing_mm.emplace();
     for (std::size_t a = 0; a < 3; ++a) mm[a] = rounded_up(grid.spacing[a] * factor);
     if (static_cast<double>(voxels_of(prepared_geometry(original, plan))) <= voxels) break;

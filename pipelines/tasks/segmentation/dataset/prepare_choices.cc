@@ -71,7 +71,7 @@ PreparePlan plan_from_options(const PrepareOptions& options) {
   plan.clip_hu = options.clip_hu;
   if (plan.clip_hu && !(plan.clip_hu->low < plan.clip_hu->high))
     throw Error(ErrorKind::kUsage, "[prepare] {clip} needs LOW,HIGH with LOW below HIGH");
-  if (options.spacing != "keep" && options.spacing != "median") {
+  if (options.spacing != "keep" && !options.chooses_spacing()) {
     const auto mm = parse_numbers(options.spacing, 3, "{spacing}");
     for (double s : mm)
       if (!(s >= kLeastSpacingMm && s <= kMostSpacingMm))
@@ -124,13 +124,17 @@ void complete_channels(PreparePlan& plan, const PrepareOptions& options,
   for (std::size_t c = 0; c < by_channel.size(); ++c) {
     PreparePlan one = plan.of_channel(c);
     complete_plan(one, options, by_channel[c]);
-    plan.spacing_mm = one.spacing_mm, any_in_nonzero |= one.zscore_in_nonzero;
+    plan.spacing_mm = one.spacing_mm, plan.kept = one.kept, any_in_nonzero |= one.zscore_in_nonzero;
     plan.set_channel(
         c, {.clip_hu = one.clip_hu, .normalise = one.normalise, .mean_hu = one.mean_hu, .std_hu = one.std_hu});
   }
   plan.zscore_in_nonzero = any_in_nonzero;
 }
 
+namespace {
+
+/// Returns the median of the oriented volumes, or with nnU-Net's convention its target spacing, for which volumes count
+/// whole.
 std::array<double, 3> spacing_of_geometries(const PreparePlan& plan, const std::vector<Geometry>& geometries) {
   if (plan.convention == Convention::kNnunet) {
     std::vector<NnunetCase> cases;
@@ -144,16 +148,23 @@ std::array<double, 3> spacing_of_geometries(const PreparePlan& plan, const std::
   return median_by_axis(spacings);
 }
 
+}  // namespace
+
+void choose_spacing(PreparePlan& plan, const PrepareOptions& options, const std::vector<Geometry>& geometries) {
+  plan.spacing_mm = spacing_of_geometries(plan, geometries);
+  if (options.spacing == "auto" && plan.convention == Convention::kVoxshard) plan.kept = kept_around(*plan.spacing_mm);
+}
+
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {
   if (options.convention == Convention::kNnunet) {
     const auto sampled = nnunet_cases(cases);
-    if (options.spacing == "median") plan.spacing_mm = nnunet_target_spacing(sampled);
+    if (options.chooses_spacing()) plan.spacing_mm = nnunet_target_spacing(sampled);
     plan.zscore_in_nonzero =
         plan.normalise == Normalise::kZscore && median_cropped_share(sampled) < kLeastShareOfWholeZscore;
-  } else if (options.spacing == "median") {
+  } else if (options.chooses_spacing()) {
     std::vector<Geometry> geometries;
     for (const auto& c : cases) geometries.push_back(c.geometry);
-    plan.spacing_mm = spacing_of_geometries(plan, geometries);
+    choose_spacing(plan, options, geometries);
   }
   const Fingerprint pooled = pool_fingerprints(cases);
   if (is_by_foreground(plan.normalise)) {

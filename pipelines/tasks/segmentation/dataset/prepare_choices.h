@@ -22,9 +22,10 @@ Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset
 /// Sets names and normalisation of all channels. Errors: kConfig; kUsage for options in HU without a channel for them.
 void choose_channels(PreparePlan& plan, const PrepareOptions& options, const Dataset& dataset, Progress& progress);
 
-/// Returns the spacing of a plan that leaves it to the data: the median of the oriented volumes, or with nnU-Net's
-/// convention its target spacing, for which volumes count whole. Requires one geometry or more.
-std::array<double, 3> spacing_of_geometries(const PreparePlan& plan, const std::vector<Geometry>& geometries);
+/// Sets the spacing of a plan that leaves it to the data: the median of the oriented volumes, or with nnU-Net's
+/// convention its target spacing, for which volumes count whole; with {spacing} auto also which images keep their own.
+/// Requires one geometry or more.
+void choose_spacing(PreparePlan& plan, const PrepareOptions& options, const std::vector<Geometry>& geometries);
 
 /// Sets spacing, clipping, mean and deviation of a plan of one channel from the usable cases, where the options leave
 /// them to the data. Errors: kNoCase when a foreground is needed and no case has one.

@@ -33,7 +33,10 @@ using HeaderJudge = std::function<std::vector<CaseFailure>(const Case& item, con
 struct PrepareOptions {
   std::filesystem::path dataset, work;
   Convention convention = Convention::kVoxshard;
-  std::string spacing = "median";      // "median" (or nnU-Net's target spacing), "keep" or "X,Y,Z" in mm
+  // "auto": the median, for images that are not near it; "median" (or nnU-Net's target spacing) for all, "keep", or
+  // "X,Y,Z" in mm
+  std::string spacing = "auto";
+  bool chooses_spacing() const { return spacing == "auto" || spacing == "median"; }
   std::string orientation = "LPS";     // three letters or "keep"
   std::optional<Range> clip_hu;        // none: the foreground's 0.5 and 99.5 percentiles for ct, -160 to 240 for window
   std::optional<Normalise> normalise;  // none: by the name of the channel

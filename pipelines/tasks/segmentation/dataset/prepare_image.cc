@@ -141,10 +141,9 @@ PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* la
     else
       normalise([](float value) { return value; });
   }
-  if (plan.spacing_mm) {
+  if (const auto target = plan.target_mm(image.geometry.spacing)) {
     const Geometry before = image.geometry;
-    image = is_nnunet(plan) ? nnunet_image(std::move(image), *plan.spacing_mm)
-                            : resample_image(std::move(image), *plan.spacing_mm);
+    image = is_nnunet(plan) ? nnunet_image(std::move(image), *target) : resample_image(std::move(image), *target);
     image.geometry = with_true_spacing(before, image.geometry.size);
   }
   return {std::move(image), original, by.mean, by.std, crop};
@@ -153,10 +152,10 @@ PreparedImage prepare_image(Volume ct, const PreparePlan& plan, const Volume* la
 Volume prepare_label(Volume label, const PreparePlan& plan, const std::optional<Box>& crop) {
   Volume result = oriented(std::move(label), plan);
   if (crop) result = cropped(std::move(result), *crop);
-  if (!plan.spacing_mm) return result;
+  const auto target = plan.target_mm(result.geometry.spacing);
+  if (!target) return result;
   const Geometry before = result.geometry;
-  result = is_nnunet(plan) ? nnunet_label(std::move(result), *plan.spacing_mm)
-                           : resample_label(std::move(result), *plan.spacing_mm);
+  result = is_nnunet(plan) ? nnunet_label(std::move(result), *target) : resample_label(std::move(result), *target);
   result.geometry = with_true_spacing(before, result.geometry.size);
   return result;
 }
@@ -164,17 +163,18 @@ Volume prepare_label(Volume label, const PreparePlan& plan, const std::optional<
 Geometry prepared_geometry(const Geometry& original, const PreparePlan& plan, const std::optional<Box>& crop) {
   Geometry grid = oriented_geometry(original, plan);
   if (crop) grid = cropped_geometry(grid, *crop);
-  if (!plan.spacing_mm) return grid;
-  return with_true_spacing(grid, respaced(grid, *plan.spacing_mm).size);
+  const auto target = plan.target_mm(grid.spacing);
+  return target ? with_true_spacing(grid, respaced(grid, *target).size) : grid;
 }
 
 Volume restore_label(Volume label, const Geometry& original, const PreparePlan& plan, const std::optional<Box>& crop) {
   ensure(same_geometry(label.geometry, prepared_geometry(original, plan, crop), 1e-3),
          "the label is on the prepared grid");
   if (is_nnunet(plan)) label = uncropped(std::move(label), oriented_geometry(original, plan), plan, *crop);
-  Volume back = plan.spacing_mm && !is_nnunet(plan) ? resample_label_to(std::move(label), original)
-                : plan.orientation == "keep"        ? std::move(label)
-                                                    : reorient(std::move(label), orientation_code(original));
+  const bool resampled = plan.target_mm(oriented_geometry(original, plan).spacing).has_value();
+  Volume back = resampled && !is_nnunet(plan) ? resample_label_to(std::move(label), original)
+                : plan.orientation == "keep"  ? std::move(label)
+                                              : reorient(std::move(label), orientation_code(original));
   back.geometry = original;
   return back;
 }

@@ -114,9 +114,26 @@ void PreparePlan::set_channel(std::size_t channel, const Intensities& one) {
   clip_hu = one.clip_hu, normalise = one.normalise, mean_hu = one.mean_hu, std_hu = one.std_hu;
 }
 
+bool KeptSpacings::holds(const std::array<double, 3>& spacing_mm) const {
+  for (std::size_t a = 0; a < 3; ++a)
+    if (spacing_mm[a] < low_mm[a] || spacing_mm[a] > high_mm[a]) return false;
+  return true;
+}
+
+KeptSpacings kept_around(const std::array<double, 3>& spacing_mm) {
+  constexpr double kFactor = 1.4;
+  KeptSpacings kept;
+  for (std::size_t a = 0; a < 3; ++a)
+    kept.low_mm[a] = spacing_mm[a] / kFactor, kept.high_mm[a] = spacing_mm[a] * kFactor;
+  return kept;
+}
+
 std::string to_text(const PreparePlan& plan) {
   std::string text = "orientation " + plan.orientation + ", spacing " +
                      (plan.spacing_mm ? joined_text(plan.spacing_mm->data(), 3, 4) + " mm" : std::string("as it is"));
+  if (plan.kept)
+    text += " (kept from " + joined_text(plan.kept->low_mm.data(), 3, 2) + " to " +
+            joined_text(plan.kept->high_mm.data(), 3, 2) + " mm)";
   for (std::size_t c = 0; c < plan.channels.size(); ++c) {
     const PreparePlan p = plan.of_channel(c);
     text += (plan.channels.size() > 1 ? "; " + shown_name(plan.channels[c]) : "") +
@@ -135,6 +152,7 @@ nlohmann::ordered_json to_json(const PreparePlan& plan) {
   nlohmann::ordered_json json;
   json["orientation"] = plan.orientation;
   json["spacing_mm"] = plan.spacing_mm ? nlohmann::ordered_json(*plan.spacing_mm) : nlohmann::ordered_json("keep");
+  if (plan.kept) json["kept_spacings_mm"] = {plan.kept->low_mm, plan.kept->high_mm};
   json["clip_hu"] = clip_json(plan.clip_hu);
   json["normalise"] = normalise_name(plan.normalise);
   json["mean_hu"] = plan.mean_hu;
@@ -160,6 +178,10 @@ PreparePlan plan_from_json(const nlohmann::json& json) {
     PreparePlan plan;
     plan.orientation = json.at("orientation").get<std::string>();
     if (!json.at("spacing_mm").is_string()) plan.spacing_mm = json.at("spacing_mm").get<std::array<double, 3>>();
+    if (json.contains("kept_spacings_mm")) {
+      const auto kept = json.at("kept_spacings_mm").get<std::array<std::array<double, 3>, 2>>();
+      plan.kept = KeptSpacings{.low_mm = kept[0], .high_mm = kept[1]};
+    }
     plan.channels = json.at("channels").get<std::vector<std::string>>();
     if (json.contains("further_channels"))
       for (const auto& one : json.at("further_channels")) plan.further.push_back(intensities_of(one));

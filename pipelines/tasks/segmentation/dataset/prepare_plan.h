@@ -61,6 +61,16 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
+/// Spacings of the oriented volume, x, y, z in mm, whose volumes are not resampled.
+struct KeptSpacings {
+  std::array<double, 3> low_mm{}, high_mm{};
+  bool holds(const std::array<double, 3>& spacing_mm) const;
+  friend bool operator==(const KeptSpacings&, const KeptSpacings&) = default;
+};
+/// Returns those within a factor of 1.4 of a spacing on every axis: as far as random zooms of samples go (nnU-Net's
+/// largest).
+KeptSpacings kept_around(const std::array<double, 3>& spacing_mm);
+
 /// How the values of one channel are normalised. Numbers are in the unit of the channel: HU for a CT.
 struct Intensities {
   std::optional<Range> clip_hu;
@@ -72,6 +82,7 @@ struct Intensities {
 struct PreparePlan {
   std::string orientation = "LPS";                  // or "keep"
   std::optional<std::array<double, 3>> spacing_mm;  // x, y, z of the oriented volume; none: each image keeps its own
+  std::optional<KeptSpacings> kept;                 // of images that keep their own all the same
   std::optional<Range> clip_hu;                     // these four: of the first channel, as in Intensities
   Normalise normalise = Normalise::kCt;
   double mean_hu = 0, std_hu = 1;
@@ -83,6 +94,10 @@ struct PreparePlan {
   bool resamples_channels = false;  // channels on grids of their own are resampled on that of the first
   std::optional<int> ignore_label;  // label of voxels whose class is unknown: the number after the last class
 
+  /// Returns the spacing to which an oriented volume is resampled; none: it is not.
+  std::optional<std::array<double, 3>> target_mm(const std::array<double, 3>& oriented_mm) const {
+    return kept && kept->holds(oriented_mm) ? std::nullopt : spacing_mm;
+  }
   int classes() const { return static_cast<int>(class_names.size()); }
   /// Returns the plan of one channel alone, by which its volumes are prepared, and sets how a channel is normalised.
   PreparePlan of_channel(std::size_t channel) const;

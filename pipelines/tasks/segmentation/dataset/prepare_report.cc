@@ -71,14 +71,14 @@ Json source_of(const PrepareOptions& options) {
 }
 
 void plan_spacing_by_headers(PreparePlan& plan, const PrepareOptions& options, const std::vector<Case>& cases) {
-  if (options.spacing != "median") return;
+  if (!options.chooses_spacing()) return;
   std::vector<Geometry> geometries;
   for (const Case& item : cases) {
     if (item.images.empty()) continue;
     const auto info = hiding_paths(item, [&] { return usable_info(item.images.front(), options.formats); });
     if (info) geometries.push_back(info->geometry);
   }
-  if (!geometries.empty()) plan.spacing_mm = spacing_of_geometries(plan, geometries);
+  if (!geometries.empty()) choose_spacing(plan, options, geometries);
 }
 
 namespace {

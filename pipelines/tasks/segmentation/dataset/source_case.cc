@@ -68,6 +68,7 @@ SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& 
     source.label.voxels = labels_as_bytes(std::move(source.label.voxels));
   if (item.label) source.image = read_image(item.images[0], formats);
   require_same_grid(source.image.geometry, source.label.geometry, file);
+  source.label.geometry = source.image.geometry;  // to the last bit, so that both are resampled, or neither
   if (unknown) throw Error(*unknown);
   return source;
 }

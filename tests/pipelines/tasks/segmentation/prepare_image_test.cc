@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "io/resampling/resample.h"
 #include "pipelines/phantoms/phantom.h"
@@ -84,6 +85,30 @@ TEST(PrepareImage, ReorientedLabelsComeBackToTheBit) {
     ASSERT_EQ(back.voxels.bytes(), label.voxels.bytes());
     EXPECT_EQ(std::memcmp(back.voxels.data(), label.voxels.data(), label.voxels.bytes()), 0) << code;
   }
+}
+
+TEST(PrepareImage, ImagesNearTheSpacingKeepTheirOwn) {
+  PreparePlan plan = plain_plan();
+  plan.spacing_mm = {2, 2, 2};
+  plan.kept = kept_around(*plan.spacing_mm);
+  const std::array<double, 3> size_of_all = {12, 10, 8};  // of make_image(), x, y, z
+  for (const auto& [spacing, is_kept] : {std::pair(2.8, true), std::pair(1.43, true), std::pair(2.81, false),
+                                         std::pair(1.42, false), std::pair(0.5, false)}) {
+    Volume ct = Scene::make_image(0);
+    ct.geometry.spacing = {2, spacing, 2.5};
+    const Volume label{ct.geometry, Scene::make_label().voxels};
+    const PreparedImage p = prepare_image(ct, plan);
+    for (std::size_t a = 0; a < 3; ++a)
+      EXPECT_EQ(static_cast<double>(p.image.geometry.size[a]),
+                is_kept ? size_of_all[a] : std::nearbyint(size_of_all[a] * ct.geometry.spacing[a] / 2))
+          << spacing;
+    EXPECT_EQ(same_geometry(p.image.geometry, ct.geometry, 1e-9), is_kept) << spacing;
+    EXPECT_TRUE(same_geometry(prepare_label(label, plan).geometry, p.image.geometry, 1e-9)) << spacing;
+    EXPECT_TRUE(same_geometry(prepared_geometry(ct.geometry, plan), p.image.geometry, 1e-9)) << spacing;
+    const Volume back = restore_label(prepare_label(label, plan), label.geometry, plan);
+    EXPECT_TRUE(same_geometry(back.geometry, label.geometry, 0)) << spacing;
+  }
+  EXPECT_EQ(plan_from_json(to_json(plan)), plan);
 }
 
 TEST(PrepareImage, AWorldPointStaysWhereItWasWhenResampled) {
