@@ -173,7 +173,7 @@ std::optional<Chosen> augment(const RecipeFacts& f) {
 }
 
 /// Returns the steps on whole volumes at the end. Of 32 head and neck CTs, 1.8 crops each, a tenth of the steps is
-/// worth 0.006 to 0.010 of Dice (data/README.md).
+/// worth 0.006 to 0.014 of Dice (data/README.md).
 std::optional<Chosen> whole_steps(const RecipeFacts& f) {
   constexpr double kMostCrops = 4;  // a tenth of the steps then takes as long as a third of them
   constexpr std::int64_t kFewest = 20, kShare = 10;
