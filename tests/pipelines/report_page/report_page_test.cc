@@ -285,8 +285,8 @@ TEST(ReportPage, MethodsCiteWhatTheRunUsed) {
                         "by adam [5]"));
   EXPECT_THAT(of_members.references[3], HasSubstr("Deep Ensembles"));
   written.record["training"].update({{"crop", "64x64x64"}, {"steps", 1200}, {"batch", 1}, {"whole_steps", 120}});
-  written.record["preparation"].update({{"normalise", "soft_tissue"}, {"clip_hu", {-946, 1672}}});
   written.write();
+  write_json(written.path() / "plans.json", {{"prepare", {{"normalise", "soft_tissue"}, {"clip_hu", {-946, 1672}}}}});
   const std::string samples = methods_of(read_run_data(written.path())).text;
   EXPECT_THAT(samples, HasSubstr("(crops of 64x64x64, the last 120 steps on whole images)"));
   EXPECT_THAT(samples, HasSubstr("clipped to -946 to 1672 HU, moved to a tenth of their distance from -200 to 300 HU "
