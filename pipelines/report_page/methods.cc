@@ -130,20 +130,20 @@ class Writer {
       std::vector<std::string> sizes;
       for (const auto& one : spacing) sizes.push_back(one.is_number() ? fixed_text(one.get<double>(), 2) : "-");
       const bool kept = part_of(run_.facts, "/preparation/kept_spacings_mm").is_array();
-      text += "Images were oriented to " + f("/preparation/orientation") + " and " +
-              (kept ? "those that differed from it by a factor of more than 1.4 on an axis resampled to "
-                    : "resampled to ") +
-              joined(sizes, " x ") + " mm. ";
+      const std::string target = joined(sizes, " x ") + " mm";
+      text += "Images were oriented to " + f("/preparation/orientation") +
+              (kept ? ", and those whose spacing was not near the median, " + target + ", resampled to it. "
+                    : " and resampled to " + target + ". ");
     }
     const std::string rule = f("/preparation/normalise");
     const std::string clipped =
         "Intensities were clipped to " + f("/preparation/clip_hu/0") + " to " + f("/preparation/clip_hu/1") + " HU";
-    const std::string normalised = "normalised by mean and standard deviation of the foreground, as in nnU-Net";
+    const std::string normalised = "normalised by mean and standard deviation of the foreground";
     if (rule == "ct")
-      text += clipped + " and " + normalised + cite_("nnunet") + ". ";
+      text += clipped + " and " + normalised + ", as in nnU-Net" + cite_("nnunet") + ". ";
     else if (rule == "soft_tissue")
       text += clipped + ", moved to a tenth of their distance from -200 to 300 HU where they were beyond, and " +
-              normalised + cite_("nnunet") + ". ";
+              normalised + " behind that. ";
     else if (!rule.empty() && rule != "none")
       text += "Intensities were normalised by the rule " + rule + ". ";
     return text;

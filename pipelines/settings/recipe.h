@@ -30,14 +30,16 @@ struct RecipeFacts {
   std::int64_t cases = 0, partly_annotated = 0;  // that train; of them those in which not every class was annotated
   std::string rarest_class = {};                 // that some case has, and how many cases have it
   std::int64_t cases_with_rarest = 0;
-  std::optional<double> whole_crops = {};  // crops that a whole volume is in the mean; empty: it is not cropped, or
-                                           // whole volumes do not fit the memory
+  std::optional<double> whole_crops = {};  // crops that a whole volume is in the mean; empty: it is not cropped
+  bool whole_fits = true;                  // whole volumes fit the memory; asked for where whole_steps_pay()
   std::string sided_classes = {};          // two classes that differ in their side alone; empty: there are none
   std::int64_t norm_samples = 1;  // samples that share batch norm statistics: the batch, or a replica's part of it
   OptimizerKind optimizer = OptimizerKind::kAdam;
   std::optional<PrecisionFacts> precision;  // empty: the precision is not chosen
 };
 
+/// True where some steps on whole volumes at the end of a training on crops are worth the time that they take.
+bool whole_steps_pay(const RecipeFacts& facts);
 /// Returns the names of all options that recipe() may choose.
 const std::vector<std::string>& recipe_options();
 /// Returns the chosen values in the order of recipe_options(); options that do not depend on these facts keep the

@@ -1,4 +1,5 @@
-// How long a run is, and what its samples would be if they were not cropped: what samplers and training tell each other.
+// How long a run is, and the sizes of its samples as they are and as they could be: what samplers and training tell each
+// other.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@ struct RunLength {
   std::int64_t steps = 0, batch = 1;
 };
 
-/// Samples that are not cropped.
-struct WholeSamples {
-  double mean_points = 0;  // voxels or pixels
-  double of_crops = 0;     // the same of samples that are; 0: none are
-  Shape largest = {};      // extents of the largest possible step of them
+/// The sizes of samples that are cropped, and of those that are not, whichever a run has.
+struct SampleSizes {
+  double crop_points = 0, whole_points = 0;     // voxels or pixels in the mean; no crops: 0
+  Shape largest_crop = {}, largest_whole = {};  // extents of the largest possible step; no crops: without axes
+  bool has_whole = true;                        // the run has samples that are not cropped
 };
 
 }  // namespace voxshard

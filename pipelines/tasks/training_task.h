@@ -107,8 +107,8 @@ class TrainingTask {
   /// Returns the mean number of voxels or pixels of a sample of the run, for estimates of time; none: that of the
   /// largest.
   virtual std::optional<double> mean_points() const { return std::nullopt; }
-  /// Returns what the samples would be that are not cropped; none: they are not told apart.
-  virtual std::optional<WholeSamples> whole(std::int64_t batch) const { return (void)batch, std::nullopt; }
+  /// Returns the sizes of samples that are cropped and that are not; none: they are not told apart.
+  virtual std::optional<SampleSizes> sample_sizes(std::int64_t batch) const { return (void)batch, std::nullopt; }
   /// Returns all extents at which validation predicts.
   virtual std::vector<Shape> validation_extents(const ModelSpec& spec) const = 0;
 

@@ -72,7 +72,9 @@ std::vector<Choice> fields_of(const ModelSize& size, const std::string& reason) 
 
 /// True when the training fits the memory of every rank.
 bool fits_everywhere(const TimedTraining& t, const TrainingTask& task) {
-  return t.context.transport().all_reduce_min(fits_memory(t.settings.options, task, t.context) ? 1 : 0) == 1;
+  return t.context.transport().all_reduce_min(
+             fits_memory(t.settings.options, task, task.largest_extents(t.settings.options.batch), t.context) ? 1
+                                                                                                              : 0) == 1;
 }
 
 /// Chooses whole volumes where they have in the mean hardly more voxels than crops, and fit the memory with the
@@ -80,8 +82,8 @@ bool fits_everywhere(const TimedTraining& t, const TrainingTask& task) {
 std::optional<Choice> choose_whole(const TimedTraining& t, const TrainingTask& task) {
   constexpr double kMostCrops = 1.25;
   t.settle();
-  const std::optional<WholeSamples> whole = task.whole(t.settings.options.batch);
-  if (!whole || whole->mean_points > kMostCrops * whole->of_crops) return std::nullopt;
+  const std::optional<SampleSizes> sizes = task.sample_sizes(t.settings.options.batch);
+  if (!sizes || sizes->whole_points > kMostCrops * sizes->crop_points) return std::nullopt;
   std::vector<Choice> smallest;
   if (t.settings.leaves_to_time("base-filters"))
     smallest = fields_of(sizes_of(*t.settings.options.spec.model).sizes.back(), "");
@@ -94,7 +96,7 @@ std::optional<Choice> choose_whole(const TimedTraining& t, const TrainingTask& t
     return std::nullopt;
   }
   return Choice{"crop", std::string("whole"),
-                "a volume has " + fixed_text(whole->mean_points / whole->of_crops, 2) +
+                "a volume has " + fixed_text(sizes->whole_points / sizes->crop_points, 2) +
                     " times the voxels of a crop of " + kUsualCrop +
                     " in the mean, and norms see in training what they see in predictions"};
 }
@@ -153,6 +155,25 @@ std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<Tra
                     "; several predict better together than each does in the mean"};
 }
 
+/// Returns the steps that fit where a number of them, which was given, is on larger samples than the others: how long a
+/// step is in the mean then depends on how many there are.
+///   times  by the mean of the samples as the task is settled
+std::int64_t settled_steps(const TimedTraining& t, TrainingTask& task, const MeasuredTimes& times) {
+  constexpr int kMostTurns = 20;
+  TrainOptions& o = t.settings.options;
+  const double measured = sample_points(task);
+  std::int64_t steps = steps_in_time(times);
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    task.settle(o.spec, o.task, {.steps = steps, .batch = o.batch});
+    MeasuredTimes mean = times;
+    mean.step_s *= sample_points(task) / measured;
+    const std::int64_t fewer_or_more = (steps + steps_in_time(mean) + 1) / 2;
+    if (fewer_or_more == steps) break;
+    steps = fewer_or_more;
+  }
+  return steps;
+}
+
 }  // namespace
 
 FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTask>& task) {
@@ -172,7 +193,7 @@ FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTas
     if (std::optional<Choice> members = choose_members(t, task, fitted.plan, times))
       fitted.choices.push_back(std::move(*members));
   if (const std::string overrun = overrun_text(times); !overrun.empty()) t.context.progress().warn(overrun);
-  fitted.choices.push_back({"steps", steps_in_time(times),
+  fitted.choices.push_back({"steps", settled_steps(t, *task, times),
                             "a step takes " + milliseconds_text(times.step_s) + " here, a validation about " +
                                 milliseconds_text(times.validation_s) + ", and {time} is " +
                                 duration_text(t.settings.options.time_s)});

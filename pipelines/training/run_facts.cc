@@ -6,6 +6,7 @@
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/profile/device_files.h"
+#include "pipelines/training/train_memory.h"
 
 namespace voxshard {
 namespace {
@@ -54,28 +55,16 @@ std::optional<double> seconds_on(const Device& device, const Executable& step) {
   }
 }
 
-/// Returns why a step in f32 cannot be at these extents, in a few words; empty: it can, and is given.
-std::string refusal_of(const TrainOptions& o, const Shape& extents, const RunContext& context,
-                       std::optional<Executable>& f32) {
+/// True when a training with steps of these extents fits the memory, in f32 where the precision is not known yet.
+bool whole_fits(TrainOptions o, const TrainingTask& task, const Shape& extents, bool precision,
+                const RunContext& context) {
+  if (precision) o.spec.precision = DType::kF32;
   try {
-    f32 = step_in(DType::kF32, o, extents, context.step_budget(), context);
+    return fits_memory(o, task, extents, context);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kBudget) throw;
-    return "it is over the budget";
+    if (error.kind() != ErrorKind::kConfig) throw;
+    return false;  // the network cannot take volumes of these extents
   }
-  const std::int64_t free = machine_facts(".").available_bytes / context.transport().ranks_here(),
-                     needed = f32->bytes.process();
-  if (free <= 0 || static_cast<double>(needed) <= kShareOfFreeMemory * static_cast<double>(free)) return "";
-  return "it needs " + bytes_text(needed) + " of the " + bytes_text(free) + " that are free";
-}
-
-/// Returns how many crops a whole volume is in the mean; none where it is not cropped, or does not fit.
-std::optional<double> whole_crops(const TrainOptions& o, const TrainingTask& task, const RunContext& context) {
-  const std::optional<WholeSamples> whole = task.whole(o.batch);
-  std::optional<Executable> f32;
-  if (!whole || whole->of_crops <= 0) return std::nullopt;
-  if (!refusal_of(o, whole->largest, context, f32).empty()) return std::nullopt;
-  return whole->mean_points / whole->of_crops;
 }
 
 PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents, const RunContext& context) {
@@ -83,9 +72,19 @@ PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents, cons
   const auto device = measured_host();
   if (facts.multiplies_bf16 && device == nullptr) return facts;  // no further facts are needed
   std::optional<Executable> f32;
-  facts.f32_refusal = refusal_of(o, extents, context, f32);
-  facts.f32_fits = facts.f32_refusal.empty();
-  if (device == nullptr || !f32) return facts;
+  try {
+    f32 = step_in(DType::kF32, o, extents, context.step_budget(), context);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBudget) throw;
+    facts.f32_fits = false, facts.f32_refusal = "it is over the budget";
+    return facts;
+  }
+  const std::int64_t free = machine_facts(".").available_bytes / context.transport().ranks_here(),
+                     needed = f32->bytes.process();
+  if (free > 0 && static_cast<double>(needed) > kShareOfFreeMemory * static_cast<double>(free))
+    facts.f32_fits = false,
+    facts.f32_refusal = "it needs " + bytes_text(needed) + " of the " + bytes_text(free) + " that are free";
+  if (device == nullptr) return facts;
   facts.f32_step_s = seconds_on(*device, *f32);
   facts.bf16_step_s = seconds_on(*device, step_in(DType::kBF16, o, extents, {}, context));
   return facts;
@@ -101,7 +100,8 @@ std::string unseen_host() {
   }
 }
 
-RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, bool precision, const RunContext& context) {
+RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, const OpenChoices& open,
+                         const RunContext& context) {
   ClassesOfCases classes = task.classes_of_cases();
   RecipeFacts facts{.data = std::string(o.spec.model->data),
                     .steps = o.steps,
@@ -114,8 +114,16 @@ RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, bool p
                     .norm_samples = o.spec.norm_over_replica ? o.batch / o.spec.cut.mesh.replicas : o.batch,
                     .optimizer = o.optimizer.kind};
   for (const ConfigField& field : o.spec.model->fields) facts.fields.push_back(field.option_name());
-  facts.whole_crops = whole_crops(o, task, context);
-  if (precision) facts.precision = precision_facts(o, task.largest_extents(o.batch), context);
+  const std::optional<SampleSizes> sizes = task.sample_sizes(o.batch);
+  const bool crops = sizes && sizes->largest_crop.axes() > 0;
+  if (crops && open.whole_steps) {
+    facts.whole_crops = sizes->whole_points / sizes->crop_points;
+    if (whole_steps_pay(facts)) facts.whole_fits = whole_fits(o, task, sizes->largest_whole, open.precision, context);
+  }
+  // Whole volumes that are chosen fit in f32 too, and those that were chosen for other facts do not count.
+  if (open.precision)
+    facts.precision =
+        precision_facts(o, crops && open.whole_steps ? sizes->largest_crop : task.largest_extents(o.batch), context);
   return facts;
 }
 

@@ -12,10 +12,17 @@ namespace voxshard {
 /// not.
 std::string unseen_host();
 
-/// Returns the facts of a run whose model knows its channels and classes. With `precision` also the facts that decide
-/// between bf16 and f32: the run's largest step is then lowered in both, without allocating anything. Errors: kConfig
-/// from the plan. Cost: some ms without precision; with it, twice the cost of planning a step.
-RecipeFacts recipe_facts(const TrainOptions& options, const TrainingTask& task, bool precision,
+/// Settings of which nobody has said anything, and whose facts take time.
+struct OpenChoices {
+  bool precision = false;
+  bool whole_steps = false;
+};
+
+/// Returns the facts of a run whose model knows its channels and classes. Where the precision is open also the facts
+/// that decide between bf16 and f32: the run's largest step is then lowered in both, without allocating anything; and
+/// where {whole-steps} is, whether whole volumes fit the memory. Errors: kConfig from the plan. Cost: some ms without
+/// both; twice the cost of planning a step, and that of planning a run.
+RecipeFacts recipe_facts(const TrainOptions& options, const TrainingTask& task, const OpenChoices& open,
                          const RunContext& context);
 
 }  // namespace voxshard

@@ -5,6 +5,7 @@
 
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
+#include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "pipelines/model_runs/newer_fields.h"
 #include "pipelines/model_runs/run_preparation.h"
@@ -201,6 +202,14 @@ std::optional<std::string> cut_change(const nlohmann::json& theirs, const nlohma
 
 bool ends_sooner(const CheckpointState& theirs, const TrainOptions& mine) {
   return mine.steps < steps_of(theirs.training);
+}
+
+std::optional<std::string> whole_steps_change(const CheckpointState& theirs, const TrainOptions& mine) {
+  const std::int64_t before = steps_of(theirs.training), whole = theirs.training.value("whole_steps", std::int64_t{0});
+  if (whole == 0 || before == mine.steps || theirs.step <= before - whole) return std::nullopt;
+  return "{steps} changed from " + std::to_string(before) + " to " + std::to_string(mine.steps) + ": the last " +
+         counted(whole, "step") + " of both are on whole volumes, so that the run is not that of " +
+         std::to_string(mine.steps) + " steps from the start, and samples_drawn_on counts as if it were";
 }
 
 std::optional<std::string> rate_change(const CheckpointState& theirs, const TrainOptions& mine) {

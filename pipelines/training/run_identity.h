@@ -36,6 +36,9 @@ std::optional<std::string> cut_change(const nlohmann::json& theirs, const nlohma
 /// True when a resumed run has fewer steps than before: it is to end sooner.
 bool ends_sooner(const CheckpointState& theirs, const TrainOptions& mine);
 
+/// Returns a sentence where a resumed run has other steps than before, and has been on the whole volumes at the end of
+/// those.
+std::optional<std::string> whole_steps_change(const CheckpointState& theirs, const TrainOptions& mine);
 /// Returns a sentence on the effect of other steps on the learning rate of a resumed run; nullopt when its schedule
 /// does not depend on them.
 std::optional<std::string> rate_change(const CheckpointState& theirs, const TrainOptions& mine);

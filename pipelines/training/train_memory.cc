@@ -45,6 +45,15 @@ struct Training {
                 .workers = size.threads});
   }
 
+  /// Returns the plan of the step that takes most: of crops and whole samples a cut may make either the larger one.
+  ProcessPlan widest_step() const {
+    ProcessPlan plan = step(size.extents);
+    const std::optional<SampleSizes> sizes = task.sample_sizes(size.extents[0]);
+    if (sizes && sizes->has_whole && sizes->largest_crop.axes() > 0)
+      plan = widest(plan, widest(step(sizes->largest_crop), step(sizes->largest_whole)));
+    return plan;
+  }
+
   /// Returns the bytes of whole samples in memory before they are fed: all inputs of all replicas.
   std::int64_t staged_bytes(const Shape& extents) const {
     if (size.feed == FeedMode::kBoxes) return 0;
@@ -64,9 +73,8 @@ struct Training {
     for (const MemoryPart part :
          {MemoryPart::kArenas, MemoryPart::kGradients, MemoryPart::kPacked, MemoryPart::kWorkspaces})
       lasting[part] = 0;
-    ProcessPlan plan =
-        widest(step(size.extents),
-               lasting + ProcessPlan{{MemoryPart::kCheckpoint, std::max(lasting.total(), size.from_bytes)}});
+    ProcessPlan plan = widest(
+        widest_step(), lasting + ProcessPlan{{MemoryPart::kCheckpoint, std::max(lasting.total(), size.from_bytes)}});
     std::int64_t largest = first.kept, all = first.kept * std::min(size.steps, task.step_sizes(size.extents[0]));
     std::set<Shape> seen;
     for (const Shape& extents : task.validation_extents(spec)) {
@@ -185,8 +193,8 @@ ProcessPlan plan_training(Session& session, const TrainingTask& task, const Mode
   return plan;
 }
 
-bool fits_memory(const TrainOptions& o, const TrainingTask& task, const RunContext& context) {
-  const TrainingSize size = training_size(o, task.largest_extents(o.batch), context);
+bool fits_memory(const TrainOptions& o, const TrainingTask& task, const Shape& extents, const RunContext& context) {
+  const TrainingSize size = training_size(o, extents, context);
   NoProgress quiet;  // this plan is only tried
   Budget budget = context.step_budget();
   budget.caller_names = true;

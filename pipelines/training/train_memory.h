@@ -34,7 +34,9 @@ ProcessPlan plan_training(Session& session, const TrainingTask& task, const Mode
 
 /// True when a training is planned within the budgets of this process; nothing is allocated. With several ranks each
 /// plans by itself, also a grid. Errors: those of plan_training() but kBudget. Cost: that of planning a run.
-bool fits_memory(const TrainOptions& options, const TrainingTask& task, const RunContext& context);
+///   extents  of the largest step
+bool fits_memory(const TrainOptions& options, const TrainingTask& task, const Shape& extents,
+                 const RunContext& context);
 
 /// A training as it is planned within a budget.
 struct PlannedRun {

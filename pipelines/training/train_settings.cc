@@ -117,8 +117,16 @@ std::vector<Choice> TrainSettings::say_recipe(const TrainingTask& task, const Ru
   if (const std::string unseen = precision ? unseen_host() : "";
       !unseen.empty() && !std::exchange(unseen_host_is_said, true))
     progress.log(unseen);
-  std::vector<Choice> chosen =
-      broadcast_choices(context.transport(), [&] { return recipe(recipe_facts(options, task, precision, context)); });
+  const Settings::Entry* whole = settings.find("whole-steps");
+  const OpenChoices open{.precision = precision,
+                         .whole_steps = whole != nullptr && (!whole->is_said() || whole->layer == Layer::kRecipe)};
+  std::vector<Choice> chosen = broadcast_choices(context.transport(), [&] {
+    const RecipeFacts facts = recipe_facts(options, task, open, context);
+    if (!facts.whole_fits && !std::exchange(whole_is_refused, true))
+      progress.log(
+          "not chosen: {whole-steps} (a step on a whole volume is over the memory, so that norms see crops alone)");
+    return recipe(facts);
+  });
   if (!precision && said.layer == Layer::kRecipe)  // it was chosen, and steps in it were measured
     chosen.push_back({"precision", said.words.front(), said.reason});
   std::erase_if(chosen, [&](const Choice& c) { return !settings.say(Layer::kRecipe, c); });

@@ -174,6 +174,7 @@ void TrainingRun::require_same(const ValidCheckpoint& found) {
   if (const auto note = cut_change(theirs.model, state_.model)) progress_.warn(*note);
   if (const auto note = ranks_change(o_.run, transport_.ranks())) progress_.log(*note);
   if (const auto note = rate_change(theirs, o_)) progress_.warn(*note);
+  if (const auto note = whole_steps_change(theirs, o_)) progress_.warn(*note);
 }
 
 /// Plans the run; one over the budget is refused now, not after hours. Returns the bytes of the largest step.

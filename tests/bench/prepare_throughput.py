@@ -240,7 +240,7 @@ def measure(words, read, sources):
     work, python = room / "work", room / "python"
     for folder in (work, python):
         shutil.rmtree(folder, ignore_errors=True)
-    mine, said = timed(lambda: ours("prepare", *words, "-o", work, "--threads", a.threads, "--host-memory", a.host_memory))
+    mine, said = timed(lambda: ours("prepare", *words, "--spacing", "median", "--normalise", "ct", "-o", work, "--threads", a.threads, "--host-memory", a.host_memory))
     report = {"cases": len(sources), "size": a.size, "voxshard": mine, "memory": said.get("memory")}
     if not a.only_voxshard:
         theirs, _ = timed(lambda: python_prepare(read, sources, python))

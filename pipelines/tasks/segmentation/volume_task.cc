@@ -209,7 +209,7 @@ class VolumeTask : public TrainingTask {
   HeldOut held_out() const override { return held_out_images(o_.work); }
 
   std::optional<double> mean_points() const override { return source_.mean_voxels(); }
-  std::optional<WholeSamples> whole(std::int64_t batch) const override { return source_.whole(batch); }
+  std::optional<SampleSizes> sample_sizes(std::int64_t batch) const override { return source_.sample_sizes(batch); }
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
 
   std::vector<Shape> validation_extents(const ModelSpec& spec) const override {
@@ -234,6 +234,10 @@ class VolumeTask : public TrainingTask {
     if (o_.sampling.joined.any())
       return {{MemoryPart::kResults, 2 * voxels + slices}, {MemoryPart::kMetrics, 10 * voxels}};
     return {{MemoryPart::kResults, voxels + slices}, {MemoryPart::kMetrics, 6 * voxels}};
+  }
+  std::string size_setting(const std::string& size) const override {
+    const SamplingOptions& s = o_.sampling;
+    return s.whole_steps > 0 && !s.crop.empty() ? "{whole-steps} 0" : TrainingTask::size_setting(size);
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();

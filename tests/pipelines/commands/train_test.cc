@@ -273,6 +273,10 @@ TEST(RunTrain, WholeVolumesAtTheEndAreTrainedOnWhereverARunWasStopped) {
     EXPECT_FALSE(run_train(o, progress).interrupted);
     EXPECT_TRUE(scene.last_bytes(o.run.filename().string()) == scene.last_bytes("whole")) << stop;
   }
+  TrainOptions further = options("stopped_4");
+  further.resume = true, further.steps = 7;
+  run_train(further, progress);
+  EXPECT_THAT(progress.lines, testing::Contains(testing::HasSubstr("the last 2 steps of both are on whole volumes")));
   TrainOptions crops = options("crops");
   volumes(crops).sampling.whole_steps = 0;
   run_train(crops, progress);

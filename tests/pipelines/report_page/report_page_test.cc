@@ -286,11 +286,18 @@ TEST(ReportPage, MethodsCiteWhatTheRunUsed) {
   EXPECT_THAT(of_members.references[3], HasSubstr("Deep Ensembles"));
   written.record["training"].update({{"crop", "64x64x64"}, {"steps", 1200}, {"batch", 1}, {"whole_steps", 120}});
   written.write();
-  write_json(written.path() / "plans.json", {{"prepare", {{"normalise", "soft_tissue"}, {"clip_hu", {-946, 1672}}}}});
+  write_json(written.path() / "plans.json", {{"prepare",
+                                              {{"orientation", "LPS"},
+                                               {"spacing_mm", {2, 2, 3}},
+                                               {"kept_spacings_mm", {{1.5, 1.5, 2}, {3, 3, 4}}},
+                                               {"normalise", "soft_tissue"},
+                                               {"clip_hu", {-946, 1672}}}}});
   const std::string samples = methods_of(read_run_data(written.path())).text;
   EXPECT_THAT(samples, HasSubstr("(crops of 64x64x64, the last 120 steps on whole images)"));
   EXPECT_THAT(samples, HasSubstr("clipped to -946 to 1672 HU, moved to a tenth of their distance from -200 to 300 HU "
                                  "where they were beyond, and normalised by mean and standard deviation"));
+  EXPECT_THAT(samples, HasSubstr("oriented to LPS, and those whose spacing was not near the median, 2.00 x 2.00 x 3.00 "
+                                 "mm, resampled to it. "));
 }
 
 }  // namespace

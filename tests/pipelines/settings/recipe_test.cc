@@ -109,12 +109,14 @@ TEST(Recipe, CasesThatAreSeenOftenAreTurnedAndScaled) {
 
 TEST(Recipe, TheLastTenthOfTheStepsIsOnWholeVolumesWhereTheyAreHardlyLargerThanCrops) {
   RecipeFacts facts = volumes(200);
-  EXPECT_EQ(value_of(facts, "whole-steps"), "") << "they are not cropped, or over the memory";
+  EXPECT_EQ(value_of(facts, "whole-steps"), "") << "they are not cropped";
   facts.whole_crops = 1.8;
   EXPECT_EQ(value_of(facts, "whole-steps"), "20");
   EXPECT_THAT(of(facts, "whole-steps").reason, HasSubstr("volumes of 1.8 crops"));
-  facts.whole_crops = 4.1;
-  EXPECT_EQ(value_of(facts, "whole-steps"), "") << "they would take half as long as all the others";
+  facts.whole_fits = false;
+  EXPECT_EQ(value_of(facts, "whole-steps"), "") << "whole volumes are over the memory";
+  facts.whole_fits = true, facts.whole_crops = 4.1;
+  EXPECT_EQ(value_of(facts, "whole-steps"), "") << "they would take more than a third of the time";
   facts.whole_crops = 0.7, facts.steps = 199;
   EXPECT_EQ(value_of(facts, "whole-steps"), "");
 }

@@ -61,7 +61,7 @@ TEST(FitIntoTime, AModelOverTheMemoryOfACoreDoesNotFit) {
     o.spec.as<UNetConfig>().base_filters = filters;
     task->complete(o.spec);
     const RunContext context(scene.progress, {.threads = 2, .core_budget_bytes = core_bytes});
-    return fits_memory(o, *task, context);
+    return fits_memory(o, *task, task->largest_extents(o.batch), context);
   };
   constexpr std::int64_t k4MiB = 4 << 20;
   EXPECT_TRUE(fits(2, k4MiB));
@@ -116,6 +116,31 @@ TEST(FitIntoTime, VolumesThatAreSmallerThanACropAreNotCropped) {
   const std::vector<Choice> sized = chosen("sized", {});
   EXPECT_EQ(value_in(sized, "crop"), "whole");
   EXPECT_NE(value_in(sized, "base-filters"), "") << "is chosen behind it";
+}
+
+TEST(FitIntoTime, WholeVolumesAtTheEndThatAreOverTheMemoryAreLeftOutWhichIsSaid) {
+  const TrainingScene scene("fit_whole_steps");
+  RecordingProgress progress;
+  const auto train_in = [&](const std::string& run, std::int64_t core_bytes, WordsOfSettings words) {
+    TrainSettings train;
+    train.options.work = scene.work(), train.options.run = scene.path(run);
+    words.merge(WordsOfSettings{{"steps", "200"},
+                                {"depth", "1"},
+                                {"base-filters", "2"},
+                                {"crop", "20x20x20"},
+                                {"fold", "all"},
+                                {"precision", "f32"}});
+    say_all(train, words);
+    run_train(train, {.threads = 2, .core_budget_bytes = core_bytes}, progress);
+    return value_in(train.options.chosen, "whole-steps");
+  };
+  EXPECT_EQ(train_in("crops", 0, {{"whole-steps", "0"}}), "") << "given";
+  const auto crops = read_json(scene.path("crops") / "run.json").at("memory").at("bytes_per_core").at(0);
+  EXPECT_EQ(train_in("whole", 0, {}), "20");
+  EXPECT_EQ(train_in("tight", crops.get<std::int64_t>(), {}), "");
+  EXPECT_EQ(std::ranges::count_if(
+                progress.lines, [](const std::string& line) { return line.starts_with("not chosen: {whole-steps}"); }),
+            1);
 }
 
 TEST(FitIntoTime, ADetectorTakesAllFieldsOfTheSizeThatFits) {

@@ -294,7 +294,7 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
                "the process alone, before " + path.filename().string(), "", would_do);
   return require_grid(
       g.grid, path.filename().string(), limits, moments,
-      [](double most) { return whole_number(most) + " voxels at the spacing of the model would fit: crop it"; },
+      [](double most) { return whole_number(most) + " voxels on the grid that the model sees would fit: crop it"; },
       would_do);
 }
 

@@ -32,14 +32,6 @@ void require_of_nnunet(const PrepareOptions& options) {
 
 bool is_of_hu(Normalise normalise) { return is_by_foreground(normalise) || normalise == Normalise::kWindow; }
 
-/// Returns the choice for a channel that nobody gave one for: nnU-Net's by its name. Of CT without its numbers, and
-/// without a window that somebody chose, soft tissue is what most classes are made of.
-Normalise usual_normalise(const PrepareOptions& options, const std::string& channel) {
-  const Normalise by_name = normalise_of_channel(channel);
-  const bool chooses = options.convention == Convention::kVoxshard && !options.clip_hu;
-  return by_name == Normalise::kCt && chooses ? Normalise::kSoftTissue : by_name;
-}
-
 }  // namespace
 
 std::vector<double> parse_numbers(const std::string& text, std::size_t count, const std::string& option) {
@@ -80,6 +72,13 @@ PreparePlan plan_from_options(const PrepareOptions& options) {
     plan.spacing_mm = {mm[0], mm[1], mm[2]};
   }
   return plan;
+}
+
+Normalise usual_normalise(const PrepareOptions& options, const std::string& channel) {
+  // Of CT without nnU-Net's numbers, and without a window that somebody chose, soft tissue is what most classes are of.
+  const Normalise by_name = normalise_of_channel(channel);
+  const bool chooses = options.convention == Convention::kVoxshard && !options.clip_hu;
+  return by_name == Normalise::kCt && chooses ? Normalise::kSoftTissue : by_name;
 }
 
 Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset, std::size_t index,

@@ -15,8 +15,11 @@ namespace voxshard {
 /// Returns a plan from the options that need no data set, checked before any file is read. Errors: kUsage.
 PreparePlan plan_from_options(const PrepareOptions& options);
 
-/// Returns the normalisation of a channel: the option, else nnU-Net's choice by the channel's name. Of several channels
-/// the options in HU, ct and window, are for those called CT. Errors: kConfig.
+/// Returns the normalisation of a channel that nobody gave one for: nnU-Net's by its name; of CT soft tissue, unless
+/// its convention or a window is asked for. Errors: kConfig.
+Normalise usual_normalise(const PrepareOptions& options, const std::string& channel);
+/// Returns the normalisation of a channel: the option, else the usual one. Of several channels the options in HU, ct,
+/// soft_tissue and window, are for those called CT. Errors: kConfig.
 Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset, std::size_t channel,
                            Progress& progress);
 /// Sets names and normalisation of all channels. Errors: kConfig; kUsage for options in HU without a channel for them.

@@ -37,12 +37,13 @@ struct PrepareOptions {
   // "X,Y,Z" in mm
   std::string spacing = "auto";
   bool chooses_spacing() const { return spacing == "auto" || spacing == "median"; }
-  std::string orientation = "LPS";     // three letters or "keep"
-  std::optional<Range> clip_hu;        // none: the foreground's 0.5 and 99.5 percentiles for ct, -160 to 240 for window
-  std::optional<Normalise> normalise;  // none: by the name of the channel
-  std::uint64_t seed = 0;              // for the foreground samples
-  bool resume = false;                 // skip the cases that are finished and unchanged
-  bool dry_run = false;                // nothing is prepared or written: the report has `planned`
+  std::string orientation = "LPS";  // three letters or "keep"
+  // none: the foreground's 0.5 and 99.5 percentiles for ct and soft_tissue, -160 to 240 for window
+  std::optional<Range> clip_hu;
+  std::optional<Normalise> normalise;                    // none: by the name of the channel
+  std::uint64_t seed = 0;                                // for the foreground samples
+  bool resume = false;                                   // skip the cases that are finished and unchanged
+  bool dry_run = false;                                  // nothing is prepared or written: the report has `planned`
   std::optional<MissingClasses> missing = std::nullopt;  // none: auto, background in nnU-Net's convention
   IrregularSlices irregular = IrregularSlices::kReject;
   bool resamples_channels = false;           // as in PreparePlan

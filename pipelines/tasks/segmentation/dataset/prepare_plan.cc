@@ -132,8 +132,8 @@ std::string to_text(const PreparePlan& plan) {
   std::string text = "orientation " + plan.orientation + ", spacing " +
                      (plan.spacing_mm ? joined_text(plan.spacing_mm->data(), 3, 4) + " mm" : std::string("as it is"));
   if (plan.kept)
-    text += " (kept from " + joined_text(plan.kept->low_mm.data(), 3, 2) + " to " +
-            joined_text(plan.kept->high_mm.data(), 3, 2) + " mm)";
+    text += " (kept from " + joined_text(plan.kept->low_mm.data(), 3, 4) + " to " +
+            joined_text(plan.kept->high_mm.data(), 3, 4) + " mm)";
   for (std::size_t c = 0; c < plan.channels.size(); ++c) {
     const PreparePlan p = plan.of_channel(c);
     text += (plan.channels.size() > 1 ? "; " + shown_name(plan.channels[c]) : "") +

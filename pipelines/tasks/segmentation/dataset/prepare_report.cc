@@ -123,7 +123,9 @@ namespace {
 /// Returns the report of a dry run, for people.
 std::string rehearsed_text(const PrepareReport& report) {
   std::string text = rehearsal_text(report.planned, report.failures.size(), "prepared") + " for one case";
-  if (report.plan.spacing_mm) text += "; spacing " + joined_text(report.plan.spacing_mm->data(), 3, 3) + " mm";
+  if (report.plan.spacing_mm)
+    text += "; spacing " + joined_text(report.plan.spacing_mm->data(), 3, 3) + " mm" +
+            (report.plan.kept ? " of images that are not near it" : "");
   return text + "; labels and intensities were not looked at, which voxshard check does; nothing was written\n";
 }
 

@@ -99,6 +99,9 @@ Json request_of_ours(const PrepareOptions& options, const Dataset& dataset, cons
                   {"classes", dataset.label_names},
                   {"ignore_label", dataset.ignore_label ? Json(*dataset.ignore_label) : Json(nullptr)},
                   {"cases", cases}};
+  for (const std::string& channel : dataset.channels)
+    if (!options.normalise && usual_normalise(options, channel) == Normalise::kSoftTissue)
+      request["normalise"] = "by channel, soft tissue of CT";
   if (options.irregular != IrregularSlices::kReject) request["irregular_slices"] = "resample";
   if (options.resamples_channels) request["channel_grids"] = "resample";
   return request;

@@ -165,10 +165,11 @@ Shape SampleSource::largest_extents(std::int64_t batch_size) const {
   return element_count(whole) > element_count(crops) ? whole : crops;
 }
 
-WholeSamples SampleSource::whole(std::int64_t batch_size) const {
-  return {.mean_points = mean_voxels(true),
-          .of_crops = has_crops() ? mean_voxels(false) : 0,
-          .largest = largest_extents(batch_size, true)};
+SampleSizes SampleSource::sample_sizes(std::int64_t batch_size) const {
+  SampleSizes sizes{
+      .whole_points = mean_voxels(true), .largest_whole = largest_extents(batch_size, true), .has_whole = has_whole()};
+  if (has_crops()) sizes.crop_points = mean_voxels(false), sizes.largest_crop = largest_extents(batch_size, false);
+  return sizes;
 }
 
 Sample SampleSource::sample(std::int64_t index, std::size_t turn) const {

@@ -62,6 +62,7 @@ class SampleSource {
   SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options);
 
   /// Takes other options for the samples from now on.
+  ///   length  of the run; of one of unknown length no step is on whole volumes in place of crops
   void set(const SamplingOptions& options, const RunLength& length = {});
   /// Return the grid of a case, and voxels of its classes.
   const Geometry& grid(std::size_t item) const { return volumes_.at(item).label.geometry(); }
@@ -77,8 +78,8 @@ class SampleSource {
   Shape largest_extents(std::int64_t batch_size) const;
   /// Returns the mean number of voxels of a sample.
   double mean_voxels() const;
-  /// Returns both for samples that are not cropped.
-  WholeSamples whole(std::int64_t batch_size) const;
+  /// Returns the sizes of samples that are cropped and that are not.
+  SampleSizes sample_sizes(std::int64_t batch_size) const;
   /// Asks the operating system to read ahead the data of a later step.
   void prefetch(std::span<const Sample> batch) const;
   /// Releases the file pages that a step left mapped: without it a long run would keep all files in memory.
@@ -137,8 +138,8 @@ class SampleSource {
   void fill_labels(const Sample& sample, const input::Labels& labels, const TensorView& box) const;
 
   SamplingOptions options_;
-  double whole_share_ = 0;                                              // of the samples that could be crops
-  std::int64_t whole_from_ = std::numeric_limits<std::int64_t>::max();  // the first of these
+  double whole_share_ = 0;  // of the samples of the run: whole in place of crops
+  std::int64_t whole_from_ = std::numeric_limits<std::int64_t>::max();  // number of the first of them
   std::vector<Volumes> volumes_;
   std::vector<std::vector<int>> present_;           // the same of all cases together
   std::vector<std::vector<std::size_t>> cases_of_;  // by class: the cases that have it

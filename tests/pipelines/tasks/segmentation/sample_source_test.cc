@@ -143,6 +143,11 @@ TEST(SampleSource, TheLastStepsAreOnWholeVolumes) {
     }
   expect_same(filled(source, source.batch(10, 2), input::Labels{}), filled(whole, whole.batch(10, 2), input::Labels{}));
   EXPECT_EQ(source.drawn_on(24).front(), 6) << "those of the last three steps";
+  const SampleSizes sizes = source.sample_sizes(2);
+  EXPECT_EQ(sizes.crop_points, 4 * 6 * 5);
+  EXPECT_EQ(sizes.whole_points, 8 * 16 * 16);
+  EXPECT_EQ(sizes.largest_crop, (Shape{2, 4, 6, 5}));
+  EXPECT_TRUE(sizes.has_whole);
   source.set(options, {.steps = 2, .batch = 2});
   EXPECT_EQ(source.sizes(), 1) << "no step of so short a run is on crops";
   EXPECT_EQ(source.largest_extents(1), whole.largest_extents(1));
