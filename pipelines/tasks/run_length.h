@@ -1,5 +1,5 @@
-// How long a run is, and the sizes of its samples as they are and as they could be: what samplers and training tell each
-// other.
+// How long a run is, and the sizes of its samples as they are and as they could be: what samplers and training tell
+// each other.
 #pragma once
 
 #include <cstdint>
