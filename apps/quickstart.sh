@@ -22,8 +22,8 @@ mkdir -p "$folder"
 "$voxshard" demo "$folder/data" --task segmentation --cases 12 --test 4 --seed 0
 "$voxshard" info "$folder/data"
 
-say "prepare: one orientation, one spacing, normalised -> $folder/work"
-"$voxshard" prepare "$folder/data" -o "$folder/work" --clip=-200,300 --resume
+say "prepare: checked, one orientation, normalised -> $folder/work"
+"$voxshard" prepare "$folder/data" -o "$folder/work" --resume
 
 say "train on whole volumes over 8 cores, each holds one eighth -> $folder/model"
 "$voxshard" train "$folder/work" -o "$folder/model" --partition 1x2x2x2x1 --base-filters 8 --steps "$steps" \

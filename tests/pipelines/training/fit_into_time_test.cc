@@ -120,26 +120,28 @@ TEST(FitIntoTime, VolumesThatAreSmallerThanACropAreNotCropped) {
 
 TEST(FitIntoTime, WholeVolumesAtTheEndThatAreOverTheMemoryAreLeftOutWhichIsSaid) {
   const TrainingScene scene("fit_whole_steps");
-  RecordingProgress progress;
+  StoppingProgress stops(1, false);  // behind the first step
   const auto train_in = [&](const std::string& run, std::int64_t core_bytes, WordsOfSettings words) {
     TrainSettings train;
     train.options.work = scene.work(), train.options.run = scene.path(run);
     words.merge(WordsOfSettings{{"steps", "200"},
-                                {"depth", "1"},
-                                {"base-filters", "2"},
+                                {"depth", "3"},
+                                {"base-filters", "16"},
                                 {"crop", "20x20x20"},
                                 {"fold", "all"},
                                 {"precision", "f32"}});
     say_all(train, words);
-    run_train(train, {.threads = 2, .core_budget_bytes = core_bytes}, progress);
+    stops.stop = false;
+    train.model.core_budget_bytes = core_bytes;
+    run_train(train, {.threads = 2}, stops);
     return value_in(train.options.chosen, "whole-steps");
   };
-  EXPECT_EQ(train_in("crops", 0, {{"whole-steps", "0"}}), "") << "given";
-  const auto crops = read_json(scene.path("crops") / "run.json").at("memory").at("bytes_per_core").at(0);
+  EXPECT_EQ(train_in("given", 0, {{"whole-steps", "0"}}), "");
   EXPECT_EQ(train_in("whole", 0, {}), "20");
-  EXPECT_EQ(train_in("tight", crops.get<std::int64_t>(), {}), "");
+  const auto bytes = read_json(scene.path("given") / "run.json").at("memory").at("bytes_per_core").at(0);
+  EXPECT_EQ(train_in("within", bytes.get<std::int64_t>(), {}), "") << "crops fit";
   EXPECT_EQ(std::ranges::count_if(
-                progress.lines, [](const std::string& line) { return line.starts_with("not chosen: {whole-steps}"); }),
+                stops.lines, [](const std::string& line) { return line.starts_with("not chosen: {whole-steps}"); }),
             1);
 }
 
