@@ -47,7 +47,7 @@ RunCommand add(CLI::App& app) {
 Command prepare_command() {
   return {.name = "prepare",
           .summary =
-              "Checks a data set and brings it to one orientation, one spacing and one scale of intensity; "
+              "Checks a data set and brings it to one orientation, like spacings and one scale of intensity; "
               "ranks of an MPI launcher share out the cases.",
           .example =
               "voxshard prepare data -o work --spacing median --clip=-200,300\n  "
