@@ -193,7 +193,10 @@ FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTas
     if (std::optional<Choice> members = choose_members(t, task, fitted.plan, times))
       fitted.choices.push_back(std::move(*members));
   if (const std::string overrun = overrun_text(times); !overrun.empty()) t.context.progress().warn(overrun);
-  fitted.choices.push_back({"steps", settled_steps(t, *task, times),
+  // The recipe takes the same share of any number of steps.
+  const bool given =
+      t.settings.settings.is_said("whole-steps") && t.settings.settings.layer("whole-steps") != Layer::kRecipe;
+  fitted.choices.push_back({"steps", given ? settled_steps(t, *task, times) : steps_in_time(times),
                             "a step takes " + milliseconds_text(times.step_s) + " here, a validation about " +
                                 milliseconds_text(times.validation_s) + ", and {time} is " +
                                 duration_text(t.settings.options.time_s)});
