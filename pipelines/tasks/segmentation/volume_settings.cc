@@ -18,8 +18,7 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
       {.name = "convention",
        .help = "Whose numbers: voxshard, or nnunet: its foreground sample, crop to nonzero, target spacing (for "
                "{spacing} auto and median), cubic splines for images and linear masks for labels; {orientation} is "
-               "then keep "
-               "unless given, {clip}, {normalise} window and soft_tissue are not allowed",
+               "then keep unless given, {clip}, {normalise} window and soft_tissue are not allowed",
        .value = named(o.convention, convention_names()),
        .choices = convention_names()},
       {"spacing",
