@@ -34,6 +34,20 @@ void keep_best(std::vector<BoxCandidate>& candidates, std::int64_t count) {
   candidates.resize(kept);
 }
 
+/// Returns the mean of the candidates that overlap `box` by at least `least_iou`, by their scores.
+PixelBox voted(const PixelBox& box, const std::vector<BoxCandidate>& sorted, double least_iou) {
+  PixelBox mean{0, 0, 0, 0};
+  double weights = 0;
+  for (const BoxCandidate& c : sorted) {
+    if (iou(box, c.box) < least_iou) continue;
+    weights += c.score;
+    mean.y0 += c.score * c.box.y0, mean.x0 += c.score * c.box.x0;
+    mean.y1 += c.score * c.box.y1, mean.x1 += c.score * c.box.x1;
+  }
+  if (!(weights > 0)) return box;
+  return {mean.y0 / weights, mean.x0 / weights, mean.y1 / weights, mean.x1 / weights};
+}
+
 /// Returns those candidates of one class, sorted best first, that no better one overlaps.
 std::vector<Detection> suppress(const std::vector<BoxCandidate>& sorted, const PostprocessOptions& options) {
   std::vector<Detection> kept;
@@ -43,6 +57,8 @@ std::vector<Detection> suppress(const std::vector<BoxCandidate>& sorted, const P
                                      [&](const Detection& d) { return iou(d.box, c.box) > options.iou_threshold; });
     if (!covered) kept.push_back({c.class_id, c.score, c.box});
   }
+  if (options.vote_iou > 0)
+    for (Detection& d : kept) d.box = voted(d.box, sorted, options.vote_iou);
   return kept;
 }
 

@@ -23,6 +23,9 @@ struct PostprocessOptions {
   double score_threshold = 0.05;  // a score must be above this
   double iou_threshold = 0.5;     // a box that overlaps a better one of its class by more is dropped
   std::int64_t most_detections = 100;
+  /// Candidates of a class that overlap a kept box by at least this are averaged with it, each with its score as its
+  /// weight; 0: the kept box stays as it is. Source: Gidaris and Komodakis 2015 (box voting).
+  double vote_iou = 0;
 };
 
 struct BoxCandidate {
@@ -47,7 +50,7 @@ void append_candidates(const TensorView& logits, const TensorView& boxes, std::i
                        const Dims& size, const PostprocessOptions& options, std::vector<BoxCandidate>& candidates);
 
 /// Returns the detections of an image, best first. Equal scores: the lower class, then the lower anchor.
-/// Cost: per class, candidates x detections IoU.
+/// Cost: per class, candidates x detections IoU; twice that with votes.
 std::vector<Detection> detect(std::vector<BoxCandidate> candidates, const PostprocessOptions& options);
 
 /// (b), models/official/detection: sigmoid, class 0 is the background, 5000 candidates per class, score .05, IoU .5,

@@ -98,6 +98,14 @@ const std::vector<ConfigField>& retinanet_fields() {
                  "What boxes are trained on: huber, of their four numbers, as the reference; giou, the overlap itself",
              .names = {std::begin(kBoxLossNames), std::end(kBoxLossNames)},
              .shapes = false,
+             .newer = true}),
+      field(&RetinaNetConfig::box_vote,
+            {.name = "box_vote",
+             .help = "Overlap from which on the likely boxes around a found one decide with it where its sides lie, "
+                     "each by its score; 0: the likeliest alone, as the reference",
+             .least = 0,
+             .most = 1,
+             .shapes = false,
              .newer = true})};
   return rows;
 }
@@ -144,6 +152,7 @@ Detector retinanet_detector(const RetinaNetConfig& config) {
   Detector detector = anchor_detector(anchor_options(config), first_class(config),
                                       legacy ? legacy_evaluation_postprocess() : detection_postprocess());
   detector.box_loss = config.box_loss, detector.box_weight = box_weight(config);
+  detector.postprocess.vote_iou = config.box_vote;
   return detector;
 }
 

@@ -45,6 +45,7 @@ struct RetinaNetConfig {
   Frozen frozen = Frozen::kNone;      // parameters that are not trained
   std::string anchors = "reference";  // the variant's; kFittedAnchors; or shapes_text() of as many as that has
   BoxLossKind box_loss = BoxLossKind::kHuber;
+  double box_vote = 0;  // PostprocessOptions::vote_iou of the detector; the reference has none
 };
 
 /// Builds a graph with the inputs "image" (N, H, W, channels) in `dtype` and, in training, per level L of 3 to 7

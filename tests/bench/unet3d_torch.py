@@ -14,35 +14,31 @@ import torch_step
 from torch import nn
 from torch.nn import functional as F
 
-p = torch_step.options(__doc__, size="128x128x128", precision="bf16", steps=3)
-p.add_argument("--base-filters", type=int, default=32)
-p.add_argument("--classes", type=int, default=3)
-p.add_argument("--levels", type=int, default=4)
-p.add_argument("--norm", choices=["batch", "instance"], default="batch")
-a = p.parse_args()
+
+def convolution(inputs, filters, norm):
+    """A convolution with its norm and ReLU: batch norm, or instance norm with the leaky ReLU that recipes take with it."""
+    after = [nn.InstanceNorm3d(filters, affine=True), nn.LeakyReLU(0.01, inplace=True)] if norm == "instance" else [
+        nn.BatchNorm3d(filters, eps=1e-3, momentum=0.01), nn.ReLU(inplace=True)]
+    return [nn.Conv3d(inputs, filters, 3, padding=1), *after]
 
 
-def convolution(inputs, filters):
-    norm = nn.InstanceNorm3d(filters, affine=True) if a.norm == "instance" else nn.BatchNorm3d(filters, eps=1e-3, momentum=0.01)
-    return [nn.Conv3d(inputs, filters, 3, padding=1), norm, nn.ReLU(inplace=True)]
-
-
-def level(inputs, between, filters):
-    return nn.Sequential(*convolution(inputs, between), *convolution(between, filters))
+def level(inputs, between, filters, norm):
+    return nn.Sequential(*convolution(inputs, between, norm), *convolution(between, filters, norm))
 
 
 class UNet(nn.Module):
-    def __init__(self):
+    def __init__(self, base_filters, classes, levels=4, norm="batch"):
         super().__init__()
-        widths = [a.base_filters * 2**i for i in range(a.levels)]
-        self.encoders = nn.ModuleList(level(inputs, width, 2 * width) for inputs, width in zip([1] + [2 * w for w in widths], widths))
+        widths = [base_filters * 2**i for i in range(levels)]
+        inputs = [1] + [2 * w for w in widths]
+        self.encoders = nn.ModuleList(level(before, width, 2 * width, norm) for before, width in zip(inputs, widths))
         channels, ups, decoders = 2 * widths[-1], [], []
         for width in reversed(widths[:-1]):  # the skip of this level has 2 x width channels
             ups.append(nn.ConvTranspose3d(channels, channels, 2, stride=2))
-            decoders.append(level(channels + 2 * width, 2 * width, 2 * width))
+            decoders.append(level(channels + 2 * width, 2 * width, 2 * width, norm))
             channels = 2 * width
         self.ups, self.decoders = nn.ModuleList(ups), nn.ModuleList(decoders)
-        self.predict = nn.Conv3d(channels, a.classes, 1)
+        self.predict = nn.Conv3d(channels, classes, 1)
 
     def forward(self, x):
         skips = []
@@ -54,8 +50,19 @@ class UNet(nn.Module):
         return self.predict(x)
 
 
-extents = torch_step.begin(a)
-labels = torch.randint(a.classes, (a.batch, *extents))
-published = (a.base_filters, a.classes, a.levels) == (32, 3, 4)
-torch_step.time_steps(a, UNet(), torch.randn(a.batch, 1, *extents), lambda logits: F.cross_entropy(logits.float(), labels),
-                      parameters=19_073_795 if published else None)
+def main():
+    p = torch_step.options(__doc__, size="128x128x128", precision="bf16", steps=3)
+    p.add_argument("--base-filters", type=int, default=32)
+    p.add_argument("--classes", type=int, default=3)
+    p.add_argument("--levels", type=int, default=4)
+    p.add_argument("--norm", choices=["batch", "instance"], default="batch")
+    a = p.parse_args()
+    extents = torch_step.begin(a)
+    labels = torch.randint(a.classes, (a.batch, *extents))
+    published = (a.base_filters, a.classes, a.levels) == (32, 3, 4)
+    torch_step.time_steps(a, UNet(a.base_filters, a.classes, a.levels, a.norm), torch.randn(a.batch, 1, *extents),
+                          lambda logits: F.cross_entropy(logits.float(), labels), parameters=19_073_795 if published else None)
+
+
+if __name__ == "__main__":
+    main()

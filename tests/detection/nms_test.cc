@@ -38,6 +38,24 @@ TEST(Nms, ADroppedBoxDropsNoOther) {
             (Scores{0.9, 0.7}));
 }
 
+TEST(Nms, LikelyBoxesAroundAFoundOneVoteOnItsSidesByTheirScores) {
+  // Overlaps with [0, 10): [2, 12) 8 / 12 = 0.67, [4, 14) 6 / 14 = 0.43; the last one is of another class.
+  const std::vector<BoxCandidate> all = {at(0, 1, 0.6, 0), at(1, 1, 0.3, 2), at(2, 1, 0.2, 4), at(3, 2, 0.5, 1)};
+  const auto found = detect(all, {.iou_threshold = 0.4, .vote_iou = 0.6});
+  ASSERT_EQ(scores_of(found), (Scores{0.6, 0.5}));
+  EXPECT_NEAR(found[0].box.x0, (0.6 * 0 + 0.3 * 2) / 0.9, 1e-12);
+  EXPECT_NEAR(found[0].box.x1, (0.6 * 10 + 0.3 * 12) / 0.9, 1e-12);
+  EXPECT_NEAR(found[0].box.y1, 10, 1e-12);
+  EXPECT_NEAR(found[1].box.x0, 1, 1e-12);
+  EXPECT_EQ(detect(all, {.iou_threshold = 0.4})[0].box, (PixelBox{0, 0, 10, 10})) << "without votes";
+}
+
+TEST(Nms, AnOverlapOfTheLeastVotes) {
+  const auto found = detect({at(0, 1, 0.8, 0, 10), at(1, 1, 0.8, 0, 5)}, {.iou_threshold = 0.4, .vote_iou = 0.5});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(found[0].box.x1, 7.5, 1e-12);
+}
+
 TEST(Nms, TheBestOfAllClassesAreFound) {
   std::vector<BoxCandidate> all;
   for (int i = 0; i < 8; ++i) all.push_back(at(i, i % 3, 0.1 * (i + 1), 20 * i));

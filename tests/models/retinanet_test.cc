@@ -65,6 +65,12 @@ TEST(RetinaNet, TheBoxLossIsHuberUnlessGiouIsChosen) {
   EXPECT_EQ(retinanet_detector(config).box_weight, 2);
 }
 
+TEST(RetinaNet, BoxesVoteOnlyWhereTheConfigSaysSo) {
+  EXPECT_EQ(retinanet_detector({}).postprocess.vote_iou, 0);
+  EXPECT_EQ(retinanet_detector({.variant = RetinaNetVariant::kLegacy}).postprocess.vote_iou, 0);
+  EXPECT_EQ(retinanet_detector({.box_vote = 0.7}).postprocess.vote_iou, 0.7);
+}
+
 TEST(RetinaNet, ParametersOfTheOtherForms) {
   // ResNet-18: 11,176,512 of the usual form without classifier, and a shortcut of 64 * 64 + 128 in the first group as
   // well.

@@ -61,6 +61,19 @@ TEST(Recipe, AnchorsOfADetectorAreFittedAndTheLossOfItsBoxesIsTheReferences) {
   EXPECT_EQ(value_of(facts, "box-loss"), "");
 }
 
+TEST(Recipe, BoxesOfADetectorVoteAndItsWeightsAreAveragedInRunsThatAreNotShort) {
+  RecipeFacts facts = images(1600);
+  EXPECT_EQ(value_of(facts, "box-vote"), "") << "the model has no such field";
+  facts.fields = {"box-vote"};
+  EXPECT_EQ(value_of(facts, "box-vote"), "0.7");
+  EXPECT_EQ(value_of(facts, "ema"), "0.99");
+  EXPECT_THAT(of(facts, "ema").reason, HasSubstr("1600 steps"));
+  EXPECT_EQ(value_of(images(199), "ema"), "");
+  EXPECT_EQ(value_of(images(200), "ema"), "0.92");
+  EXPECT_EQ(value_of(images(1'000'000), "ema"), "0.999");
+  EXPECT_EQ(value_of(volumes(1600), "ema"), "") << "of volumes no average is chosen";
+}
+
 TEST(Recipe, AModelWithoutTheFieldIsLeftAlone) {
   RecipeFacts facts = volumes();
   facts.fields = {"activation"};
