@@ -28,15 +28,18 @@ std::string stopped_text(const TrainReport& r, const std::string& run, std::int6
                                      : "");
 }
 
-/// Returns "dice by class: liver 0.712, spleen 0.000" with a line end: of the last validation, of up to 30 classes.
+/// Returns "dice by class: liver 0.712, spleen 0.000" with a line end: of the last validation, by the better weights of
+/// the two where an average is kept, of up to 30 classes.
 std::string class_text(const TrainReport& r) {
   constexpr std::size_t kMostShown = 30;
-  if (!r.validation || r.validation->classes.size() != r.validation->by_class.size()) return "";
+  const std::optional<Validation>& v = r.averaged_is_better ? r.averaged : r.validation;
+  if (!v || v->classes.size() != v->by_class.size()) return "";
   std::vector<std::string> parts;
-  for (std::size_t c = 0; c < std::min(kMostShown, r.validation->classes.size()); ++c)
-    parts.push_back(shown_name(r.validation->classes[c]) + " " + fixed_text(r.validation->by_class[c]));
-  if (parts.size() < r.validation->classes.size()) parts.emplace_back("... (all in validations.csv)");
-  return parts.empty() ? "" : r.metric + " by class: " + joined(parts, ", ") + "\n";
+  for (std::size_t c = 0; c < std::min(kMostShown, v->classes.size()); ++c)
+    parts.push_back(shown_name(v->classes[c]) + " " + fixed_text(v->by_class[c]));
+  if (parts.size() < v->classes.size()) parts.emplace_back("... (all in validations.csv)");
+  const std::string of = r.averaged_is_better ? " by class, averaged weights: " : " by class: ";
+  return parts.empty() ? "" : r.metric + of + joined(parts, ", ") + "\n";
 }
 
 /// "curves, slices and scores: run/report.html, for any browser", with a line end; empty where that was not written.

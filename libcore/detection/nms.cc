@@ -34,18 +34,20 @@ void keep_best(std::vector<BoxCandidate>& candidates, std::int64_t count) {
   candidates.resize(kept);
 }
 
-/// Returns the mean of the candidates that overlap `box` by at least `least_iou`, by their scores.
-PixelBox voted(const PixelBox& box, const std::vector<BoxCandidate>& sorted, double least_iou) {
-  PixelBox mean{0, 0, 0, 0};
+/// Returns the mean of the boxes of a class that overlap `box` by at least `least_iou`, by their scores. It is summed
+/// as the differences from `box`, so that a box alone stays as it is.
+PixelBox voted(const PixelBox& box, const std::vector<BoxCandidate>& of_class, double least_iou) {
+  PixelBox moved{0, 0, 0, 0};
   double weights = 0;
-  for (const BoxCandidate& c : sorted) {
+  for (const BoxCandidate& c : of_class) {
     if (iou(box, c.box) < least_iou) continue;
     weights += c.score;
-    mean.y0 += c.score * c.box.y0, mean.x0 += c.score * c.box.x0;
-    mean.y1 += c.score * c.box.y1, mean.x1 += c.score * c.box.x1;
+    moved.y0 += c.score * (c.box.y0 - box.y0), moved.x0 += c.score * (c.box.x0 - box.x0);
+    moved.y1 += c.score * (c.box.y1 - box.y1), moved.x1 += c.score * (c.box.x1 - box.x1);
   }
   if (!(weights > 0)) return box;
-  return {mean.y0 / weights, mean.x0 / weights, mean.y1 / weights, mean.x1 / weights};
+  return {box.y0 + moved.y0 / weights, box.x0 + moved.x0 / weights, box.y1 + moved.y1 / weights,
+          box.x1 + moved.x1 / weights};
 }
 
 /// Returns those candidates of one class, sorted best first, that no better one overlaps.
@@ -57,8 +59,6 @@ std::vector<Detection> suppress(const std::vector<BoxCandidate>& sorted, const P
                                      [&](const Detection& d) { return iou(d.box, c.box) > options.iou_threshold; });
     if (!covered) kept.push_back({c.class_id, c.score, c.box});
   }
-  if (options.vote_iou > 0)
-    for (Detection& d : kept) d.box = voted(d.box, sorted, options.vote_iou);
   return kept;
 }
 
@@ -102,6 +102,8 @@ std::vector<Detection> detect(std::vector<BoxCandidate> candidates, const Postpr
   std::stable_sort(found.begin(), found.end(),
                    [](const Detection& a, const Detection& b) { return a.score > b.score; });
   if (static_cast<std::int64_t>(found.size()) > options.most_detections) found.resize(options.most_detections);
+  if (options.vote_iou > 0)
+    for (Detection& d : found) d.box = voted(d.box, by_class.at(d.class_id), options.vote_iou);
   return found;
 }
 

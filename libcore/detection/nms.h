@@ -50,7 +50,7 @@ void append_candidates(const TensorView& logits, const TensorView& boxes, std::i
                        const Dims& size, const PostprocessOptions& options, std::vector<BoxCandidate>& candidates);
 
 /// Returns the detections of an image, best first. Equal scores: the lower class, then the lower anchor.
-/// Cost: per class, candidates x detections IoU; twice that with votes.
+/// Cost: per class, candidates x detections IoU; votes add candidates x detections.
 std::vector<Detection> detect(std::vector<BoxCandidate> candidates, const PostprocessOptions& options);
 
 /// (b), models/official/detection: sigmoid, class 0 is the background, 5000 candidates per class, score .05, IoU .5,

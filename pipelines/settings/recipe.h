@@ -32,6 +32,7 @@ struct RecipeFacts {
   std::int64_t cases_with_rarest = 0;
   std::optional<double> whole_crops = {};  // crops that a whole volume is in the mean; empty: it is not cropped
   bool whole_fits = true;                  // whole volumes fit the memory; asked for where whole_steps_pay()
+  bool average_fits = true;                // an average of the weights fits it; asked for where average_pays()
   std::string sided_classes = {};          // two classes that differ in their side alone; empty: there are none
   std::int64_t norm_samples = 1;  // samples that share batch norm statistics: the batch, or a replica's part of it
   OptimizerKind optimizer = OptimizerKind::kAdam;
@@ -40,8 +41,10 @@ struct RecipeFacts {
 
 /// True where some steps on whole volumes at the end of a training on crops are worth the time that they take.
 bool whole_steps_pay(const RecipeFacts& facts);
-/// Returns the names of all options that recipe() may choose.
-const std::vector<std::string>& recipe_options();
+/// True where an average of the weights is worth its memory and its validations.
+bool average_pays(const RecipeFacts& facts);
+/// Returns the names of all options that recipe() may choose for this kind of training data; empty: for any.
+std::vector<std::string> recipe_options(std::string_view data = "");
 /// Returns the chosen values in the order of recipe_options(); options that do not depend on these facts keep the
 /// reference's values. A pure function.
 std::vector<Choice> recipe(const RecipeFacts& facts);

@@ -8,18 +8,12 @@ namespace voxshard {
 namespace {
 
 constexpr double kTime_s = 120;
-constexpr double kFewestSteps = 300;  // from here on a small U-Net finds all but the rarest classes
 
-/// Seconds of a thread per voxel of a step, with 32 base filters: 2.2 s for 64^3 on two threads (data/README.md). With
-/// fewer filters the products shrink by the square.
-constexpr double kVoxel_s = 2.2 * 2 / (64 * 64 * 64);
+/// Seconds of a thread per voxel of a prediction by the smallest U-Net that {time} chooses: a third of a step, of which
+/// 64^3 voxels with 32 filters take 2.2 s on two threads (data/README.md); with 8 filters a sixteenth of the products.
+constexpr double kVoxel_s = 2.2 * 2 / (64 * 64 * 64) / 16 / 3;
 
 }  // namespace
-
-double unet_step_seconds(std::int64_t base_filters, std::int64_t voxels, int threads) {
-  const double share = static_cast<double>(base_filters) / 32;
-  return kVoxel_s * share * share * static_cast<double>(voxels) / threads;
-}
 
 FirstTraining first_training(std::vector<std::string> train, const std::vector<std::string>& small) {
   std::vector<std::string> left_out;
@@ -36,17 +30,10 @@ FirstTraining first_training(std::vector<std::string> train, const std::vector<s
 
 std::vector<std::string> first_unet(const FirstVolumes& v) {
   constexpr std::int64_t kFolds = 5;  // one of them validates
-  const std::int64_t validated = v.cases < 2 ? 0 : v.voxels / std::min(v.cases, kFolds);
-  const auto validation_s = [&](int base) {  // a pass forward is a third of a step
-    return unet_step_seconds(base, validated, v.threads) / 3;
-  };
-  for (const int base : {32, 16, 8}) {
-    const double step_s = unet_step_seconds(base, v.crop_voxels, v.threads);
-    if (kFewestSteps * step_s + validation_s(base) <= kTime_s) return {"{base-filters}", std::to_string(base)};
-  }
-  std::vector<std::string> words = {"{base-filters}", "8"};
-  if (validation_s(8) > kTime_s / 2) words.insert(words.end(), {"{fold}", "all"});
-  return words;
+  if (v.cases < 2) return {};         // nothing validates
+  const auto validated = static_cast<double>(v.voxels) / static_cast<double>(std::min(v.cases, kFolds));
+  if (kVoxel_s * validated / v.threads <= kTime_s / 2) return {};
+  return {"{fold}", "all"};
 }
 
 }  // namespace voxshard

@@ -1,5 +1,5 @@
-// The training that `demo` and `prepare` suggest: about two minutes on this machine, of a model small enough to learn
-// something in them, and the sentence that says what it leaves out.
+// The training that `demo` and `prepare` suggest: about two minutes on this machine, and the sentence that says what it
+// leaves out. The size of the model is chosen by {time}, where the kind of model has sizes.
 //
 //   first_training({"train", "work", "{output}", "run"}, {"{base-filters}", "8"});
 //   // .words: train work {output} run {base-filters} 8 {time} 2m
@@ -17,24 +17,17 @@ struct FirstTraining {
   std::string note;                // for people
 };
 
-/// Returns `train` with the settings of a small model, {"{base-filters}", "8", ...}, and the time.
+/// Returns `train` with the settings that make it short, {"{base-filters}", "8", ...}, and the time.
 FirstTraining first_training(std::vector<std::string> train, const std::vector<std::string>& small);
 
-/// Returns a rough estimate of the seconds of a step of a U-Net: of another processor, at the usual depth.
-///   voxels   of all samples of the step
-///   threads  of all processes
-double unet_step_seconds(std::int64_t base_filters, std::int64_t voxels, int threads);
-
-/// What decides how large a U-Net a first training can have.
+/// What decides how long a validation of a first training takes.
 struct FirstVolumes {
   int threads = 1;
-  std::int64_t cases = 0, voxels = 0;       // prepared; of one channel
-  std::int64_t crop_voxels = 64 * 64 * 64;  // of a step
+  std::int64_t cases = 0, voxels = 0;  // prepared; of one channel
 };
 
-/// Returns the settings of the largest U-Net that does enough steps in the time: the base filters, and where the
-/// validation alone would take most of it also to train on all cases. It only estimates: the time is kept by the steps
-/// that `train` measures.
+/// Returns the settings of a first training of a U-Net: none, or to train on all cases where by a rough estimate, of
+/// another processor, the validation alone would take most of the time.
 std::vector<std::string> first_unet(const FirstVolumes& volumes);
 
 }  // namespace voxshard

@@ -13,6 +13,8 @@ namespace {
 
 /// The share of free memory that a plan may use; the rest is for reading and feeding.
 constexpr double kShareOfFreeMemory = 0.8;
+/// An average of the weights takes the same memory whatever its decay.
+constexpr double kPlannedAverage = 0.99;
 
 /// Returns the last rank, since no rank hosts more cores.
 Ranks widest_share(const Transport& transport) {
@@ -67,6 +69,13 @@ bool whole_fits(TrainOptions o, const TrainingTask& task, const Shape& extents, 
   }
 }
 
+/// True when a training that keeps an average of its weights fits the memory, in bf16 where the precision is not known
+/// yet: f32 is chosen where it fits with the average.
+bool average_fits(TrainOptions o, const TrainingTask& task, bool precision, const RunContext& context) {
+  if (precision) o.spec.precision = DType::kBF16;
+  return fits_memory(o, task, task.largest_extents(o.batch), context);
+}
+
 PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents, const RunContext& context) {
   PrecisionFacts facts{.multiplies_bf16 = cpu_has_native_bf16(), .instructions = kernel_instruction_set()};
   const auto device = measured_host();
@@ -100,8 +109,9 @@ std::string unseen_host() {
   }
 }
 
-RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, const OpenChoices& open,
+RecipeFacts recipe_facts(const TrainOptions& options, const TrainingTask& task, const OpenChoices& open,
                          const RunContext& context) {
+  TrainOptions o = options;
   ClassesOfCases classes = task.classes_of_cases();
   RecipeFacts facts{.data = std::string(o.spec.model->data),
                     .steps = o.steps,
@@ -119,6 +129,11 @@ RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, const 
   if (crops && open.whole_steps) {
     facts.whole_crops = sizes->whole_points / sizes->crop_points;
     if (whole_steps_pay(facts)) facts.whole_fits = whole_fits(o, task, sizes->largest_whole, open.precision, context);
+  }
+  if (open.average) {
+    o.optimizer.ema = average_pays(facts) ? kPlannedAverage : 0;
+    if (o.optimizer.ema > 0 && !average_fits(o, task, open.precision, context))
+      facts.average_fits = false, o.optimizer.ema = 0;
   }
   // Whole volumes that are chosen fit in f32 too, and those that were chosen for other facts do not count.
   if (open.precision)

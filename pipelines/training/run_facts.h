@@ -16,12 +16,14 @@ std::string unseen_host();
 struct OpenChoices {
   bool precision = false;
   bool whole_steps = false;
+  bool average = false;  // {ema}
 };
 
 /// Returns the facts of a run whose model knows its channels and classes. Where the precision is open also the facts
-/// that decide between bf16 and f32: the run's largest step is then lowered in both, without allocating anything; and
-/// where {whole-steps} is, whether whole volumes fit the memory. Errors: kConfig from the plan. Cost: some ms without
-/// both; twice the cost of planning a step, and that of planning a run.
+/// that decide between bf16 and f32: the run's largest step is then lowered in both, without allocating anything; where
+/// {whole-steps} is, whether whole volumes fit the memory; where {ema} is, whether an average does. Errors: kConfig
+/// from the plan. Cost: some ms without them; twice the cost of planning a step, and up to twice that of planning a
+/// run.
 RecipeFacts recipe_facts(const TrainOptions& options, const TrainingTask& task, const OpenChoices& open,
                          const RunContext& context);
 

@@ -106,8 +106,9 @@ struct TrainReport {
   bool chosen_on_test = false;           // validation used the test part, so the best checkpoint was chosen on it
   std::optional<Validation> validation;  // the last one
   std::optional<Validation> averaged;    // the same of the averaged weights, where the run keeps an average
+  bool averaged_is_better = false;       // or as good: of the two validations the one that decides
   double best_score = -1;
-  std::vector<std::string> missed = {};  // the classes that `validation` missed, in words (missed_classes.h); on rank 0
+  std::vector<std::string> missed = {};  // classes that the better weights missed, in words (missed_classes.h); rank 0
   nlohmann::ordered_json drawn_on;       // samples of the run by the class that they were drawn on; may be null
   std::string best_weights;  // kLastWeights or kAveragedWeights, of which it is the score; empty: no average is kept
   std::int64_t loops = 0;    // loops (iterations_per_loop) of this call

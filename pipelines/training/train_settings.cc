@@ -119,12 +119,15 @@ std::vector<Choice> TrainSettings::say_recipe(const TrainingTask& task, const Ru
     progress.log(unseen);
   const Settings::Entry* whole = settings.find("whole-steps");
   const OpenChoices open{.precision = precision,
-                         .whole_steps = whole != nullptr && (!whole->is_said() || whole->layer == Layer::kRecipe)};
+                         .whole_steps = whole != nullptr && (!whole->is_said() || whole->layer == Layer::kRecipe),
+                         .average = !settings.is_said("ema") || settings.layer("ema") == Layer::kRecipe};
   std::vector<Choice> chosen = broadcast_choices(context.transport(), [&] {
     const RecipeFacts facts = recipe_facts(options, task, open, context);
     if (!facts.whole_fits && !std::exchange(whole_is_refused, true))
       progress.log(
           "not chosen: {whole-steps} (a step on a whole volume is over the memory, so that norms see crops alone)");
+    if (!facts.average_fits && !std::exchange(average_is_refused, true))
+      progress.log("not chosen: {ema} (an average of the weights is over the memory)");
     return recipe(facts);
   });
   if (!precision && said.layer == Layer::kRecipe)  // it was chosen, and steps in it were measured
@@ -138,15 +141,17 @@ std::vector<Choice> TrainSettings::say_recipe(const TrainingTask& task, const Ru
 }
 
 std::vector<SettingLine> setting_lines(const TrainSettings& train, const TaskTable& tasks) {
-  const std::string task = task_of(tasks, usual_spec(model_named(train.model.models, train.model.model))).name();
+  const ModelSpec usual = usual_spec(model_named(train.model.models, train.model.model));
+  const std::string task = task_of(tasks, usual).name();
   const bool chooses = train.chooses();
+  const std::vector<std::string> of_recipe = recipe_options(usual.model->data);
   std::vector<SettingLine> lines;
   for (const Settings::Entry& entry : train.settings.entries()) {
     const Setting& row = entry.row();
     if (row.of_one_call || is_of_another_model(train.model, row.name)) continue;
     if (!entry.tasks.empty() && std::ranges::count(entry.tasks, task) == 0) continue;
-    const bool open = chooses && !entry.is_said() &&
-                      (std::ranges::count(recipe_options(), row.name) > 0 || train.leaves_to_time(row.name));
+    const bool open =
+        chooses && !entry.is_said() && (std::ranges::count(of_recipe, row.name) > 0 || train.leaves_to_time(row.name));
     const auto value = value_of(row);
     std::string text = value ? value_text(*value) : joined(entry.words, ",");
     if (text.empty()) text = "not set";

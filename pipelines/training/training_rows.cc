@@ -99,7 +99,7 @@ std::vector<Setting> training_rows(TrainOptions& t) {
           "ema",
           "Decay of a moving average of the weights, like 0.999, kept beside them: it is smoother than the weights "
           "of any one step, which move with their last samples; both are validated, the better one is the best "
-          "checkpoint; 0: none",
+          "checkpoint; 0: none; chosen for detectors",
           &o.ema, kDecay),
       number("validate-every", "Steps between validations on whole volumes or pictures; 0: at the end",
              &t.validate_every, kStepsOrNone),

@@ -44,8 +44,10 @@ TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, Run
   std::ranges::copy(task_->notes(), std::back_inserter(notes_));
   if (report_.validation_cases == 0)
     notes_.push_back(
-        "nothing validates: no case is held out, so that no checkpoint is chosen as the best; predict takes "
-        "the last weights");
+        std::string(
+            "nothing validates: no case is held out, so that no checkpoint is chosen as the best; predict takes "
+            "the ") +
+        (keeps_average() ? "averaged" : "last") + " weights");
   if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     notes_.push_back("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   session_->parameters() = initialise(graph, o_.seed);
@@ -254,8 +256,10 @@ void TrainingRun::validate() {
   if (keeps_average()) report_.averaged = validation_of_average();
   const std::int64_t step = trainer_->steps_done();
   const DetailsForPage details = store_for_page(step, last);
-  report_.validation = last;
-  if (task_->higher_is_better()) report_.missed = missed_classes(last, report_.metric);
+  const auto better = [&](double a, double b) { return task_->higher_is_better() ? a > b : a < b; };
+  const bool averaged = report_.averaged && !better(last.score, report_.averaged->score);
+  report_.validation = last, report_.averaged_is_better = averaged;
+  if (task_->higher_is_better()) report_.missed = missed_classes(averaged ? *report_.averaged : last, report_.metric);
   report_.validation_s += watch.seconds();
   folder_.validation(step, kLastWeights, last);
   if (report_.averaged) folder_.validation(step, kAveragedWeights, *report_.averaged);
@@ -271,8 +275,6 @@ void TrainingRun::validate() {
     progress_.warn("no class has a score in the cases that validate: no checkpoint is chosen as the best");
     return;
   }
-  const auto better = [&](double a, double b) { return task_->higher_is_better() ? a > b : a < b; };
-  const bool averaged = report_.averaged && !better(last.score, report_.averaged->score);
   const double score = averaged ? report_.averaged->score : last.score, best = state_.best_score;
   const bool is_first = best < 0;
   if (!is_first && !better(score, best)) return;

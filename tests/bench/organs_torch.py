@@ -8,8 +8,8 @@ reference U-Net (unet3d_torch.py) of 16 filters with instance norm; crops of 64^
 Adam at 0.001 with polynomial decay; cross-entropy and Dice without the background; 70 % of the crops around a voxel of an organ of
 the case; HU clipped to [-200, 1000]; intensities jittered, noise; nothing resampled, mirrored or rotated. An organ without a voxel in
 a case counts as not contoured: its probability is added to that of the background (--missing background: it is background).
-The steps are fixed before the first by the time of ten on a copy of the network, so that the decay ends when the time does; reading
-the data and predicting come on top. Label maps of imagesTs go to --write and are scored by `voxshard evaluate`, once; prints
+All of imagesTr trains and nothing validates, as with `voxshard train --fold all`. The steps are fixed before the first by the time of
+ten on a copy of the network, so that the decay ends when the time does; reading the data and predicting come on top. Label maps of imagesTs go to --write and are scored by `voxshard evaluate`, once; prints
 "trained N steps in S s" and what evaluate prints.
 """
 import argparse, copy, random, subprocess, time
@@ -41,14 +41,12 @@ torch.manual_seed(a.seed)
 torch.set_num_threads(a.threads)
 
 
+def label_name(image):
+    return image.name.removesuffix("_0000.nii.gz") + ".nii.gz"
+
+
 def values_of(image):
     return torch.from_numpy((np.clip(image.get_fdata(dtype=np.float32), -200, 1000) - 100) / 300)
-
-
-def case_of(image):
-    label = image.parent.with_name("labelsTr") / image.name.replace("_0000", "")
-    labels = torch.from_numpy(np.asarray(nibabel.load(label).dataobj).astype(np.int64))
-    return values_of(nibabel.load(image)), labels, [c for c in labels.unique().tolist() if c != 0]
 
 
 def padded(volume, multiple, least, value):
@@ -57,24 +55,30 @@ def padded(volume, multiple, least, value):
     return F.pad(volume, [n for one in grow for n in (0, one)], value=value)
 
 
+def case_of(image):
+    label = image.parent.with_name("labelsTr") / label_name(image)
+    values, labels = values_of(nibabel.load(image)), np.asarray(nibabel.load(label).dataobj)
+    values, labels = padded(values, 1, SIDE, -1.0), padded(torch.from_numpy(labels.astype(np.uint8)), 1, SIDE, 0)
+    return values, labels, {c: (labels == c).nonzero() for c in labels.unique().tolist() if c != 0}
+
+
 cases = [case_of(image) for image in sorted((a.data / "imagesTr").glob("*_0000.nii.gz"))]
-cases = [(padded(x, 1, SIDE, -1.0), padded(y, 1, SIDE, 0), present) for x, y, present in cases]
-classes = 1 + max(max(present) for _, _, present in cases)
+classes = 1 + max(max((0, *voxels)) for _, _, voxels in cases)
 
 
 def sample():
     """A crop, its labels, and for each class whether the case tells it from the background."""
-    values, labels, present = random.choice(cases)
+    values, labels, voxels = random.choice(cases)
     centre = [random.randrange(n) for n in labels.shape]
-    if present and random.random() < 0.7:
-        where = (labels == random.choice(present)).nonzero()
+    if voxels and random.random() < 0.7:
+        where = voxels[random.choice(list(voxels))]
         centre = where[random.randrange(len(where))].tolist()
     begin = [min(max(0, c - SIDE // 2), n - SIDE) for c, n in zip(centre, labels.shape)]
     box = tuple(slice(b, b + SIDE) for b in begin)
     known = torch.zeros(classes, dtype=torch.bool)
-    known[[0, *present]] = True
+    known[[0, *voxels]] = True
     values = values[box] * (1 + 0.1 * random.gauss(0, 1)) + 0.05 * torch.randn([SIDE] * 3)
-    return values[None, None], labels[box][None], known if a.missing == "unknown" else torch.ones_like(known)
+    return values[None, None], labels[box][None].long(), known if a.missing == "unknown" else torch.ones_like(known)
 
 
 def logits_of(network, values):
@@ -92,7 +96,7 @@ def step(network, optimizer):
     probability, target = log_p.exp()[:, known], F.one_hot(labels, classes).movedim(-1, 1).float()[:, known]
     axes = (0, 2, 3, 4)
     dice = (2 * (probability * target).sum(axes) + 1) / ((probability + target).sum(axes) + 1)
-    loss = F.nll_loss(log_p, labels) + 1 - dice[1:].mean()
+    loss = F.nll_loss(log_p, labels) + 1 - dice[1:].sum() / max(1, len(dice) - 1)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -126,5 +130,5 @@ for image in sorted((a.data / "imagesTs").glob("*_0000.nii.gz")):
     with torch.inference_mode():
         found = logits_of(network, padded(values, 8, 8, -1.0)[None, None])[0].argmax(0)
     labels = found[tuple(slice(n) for n in values.shape)].numpy().astype(np.uint8)
-    nibabel.save(nibabel.Nifti1Image(labels, source.affine), a.write / image.name.replace("_0000", ""))
+    nibabel.save(nibabel.Nifti1Image(labels, source.affine), a.write / label_name(image))
 subprocess.run([a.voxshard, "evaluate", str(a.write), str(a.data / "labelsTs"), "-o", f"{a.write}.json", "--dataset", str(a.data)], check=True)

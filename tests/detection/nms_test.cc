@@ -50,6 +50,15 @@ TEST(Nms, LikelyBoxesAroundAFoundOneVoteOnItsSidesByTheirScores) {
   EXPECT_EQ(detect(all, {.iou_threshold = 0.4})[0].box, (PixelBox{0, 0, 10, 10})) << "without votes";
 }
 
+TEST(Nms, ABoxThatNoOtherVotesOnStaysToTheBit) {
+  const PixelBox box{0.1, 0.3, 639.7, 640};
+  for (const double score : {0.051, 0.3, 0.7, 0.999}) {
+    const auto found = detect({{0, 1, score, box}, {1, 1, score / 2, box}}, {.vote_iou = 0.7});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].box, box);
+  }
+}
+
 TEST(Nms, AnOverlapOfTheLeastVotes) {
   const auto found = detect({at(0, 1, 0.8, 0, 10), at(1, 1, 0.8, 0, 5)}, {.iou_threshold = 0.4, .vote_iou = 0.5});
   ASSERT_EQ(found.size(), 1u);

@@ -45,8 +45,7 @@ DemoReport demo_images(const DemoOptions& options, int magnify, Progress& progre
   }
   folder.commit("annotations", "");
   const FirstTraining first =
-      first_training({"train", options.folder.string(), "{output}", "run", "{model}", "retinanet"},
-                     {"{backbone}", "resnet18", "{base-filters}", "16", "{pyramid-filters}", "32", "{batch}", "2"});
+      first_training({"train", options.folder.string(), "{output}", "run", "{model}", "retinanet"}, {"{batch}", "2"});
   return {
       .cases = train, .test_cases = val, .points = pixels, .point = "pixels", .next = first.words, .note = first.note};
 }

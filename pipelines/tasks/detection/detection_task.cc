@@ -86,13 +86,16 @@ class DetectionTask : public TrainingTask {
   void complete(ModelSpec& spec) const override {
     spec.set("channels", std::int64_t{3});
     spec.set("classes", detector_.first_class + static_cast<std::int64_t>(sets_.train.classes.size()));
+  }
+
+  /// Takes the random changes of images, and fits the anchors to the boxes that these leave where they are to be
+  /// fitted.
+  void settle(ModelSpec& spec, const TaskOptions& options, const RunLength&) override {
+    o_.sampling.augmentation = options.of<DetectionTaskOptions>().sampling.augmentation;
+    source_.take(o_.sampling.augmentation);
     if (std::ranges::count(spec.model->fields, kAnchorsField, &ConfigField::name) > 0 &&
         spec.get(kAnchorsField) == FieldValue(kFittedAnchors))
       spec.set(kAnchorsField, shapes_text(fitted_shapes(source_.box_sizes(), detector_of(spec).anchors)));
-  }
-
-  /// Takes the anchors, which complete() may have fitted.
-  void settle(ModelSpec& spec, const TaskOptions&, const RunLength&) override {
     detector_ = detector_of(spec);
     source_.take(detector_);
   }

@@ -35,9 +35,17 @@ TEST(Recipe, EachChoiceHasAReasonAndAnOptionOfTheTable) {
   for (const RecipeFacts& facts : {volumes(), volumes(5000, 32), images(100), images(20000, 64)})
     for (const Choice& choice : recipe(facts)) {
       EXPECT_THAT(recipe_options(), testing::Contains(choice.option));
+      EXPECT_THAT(recipe_options(facts.data), testing::Contains(choice.option));
       EXPECT_FALSE(choice.shown().empty()) << choice.option;
       EXPECT_GT(choice.reason.size(), 10u) << choice.option;
     }
+}
+
+TEST(Recipe, OptionsOfAKindOfDataAreThoseWithARuleForIt) {
+  EXPECT_THAT(recipe_options(kBoxes), testing::AllOf(testing::Contains("ema"), testing::Contains("precision"),
+                                                     testing::Not(testing::Contains("augment"))));
+  EXPECT_THAT(recipe_options(kVoxelLabels),
+              testing::AllOf(testing::Contains("augment"), testing::Not(testing::Contains("ema"))));
 }
 
 TEST(Recipe, SmallBatchesOfVolumesHaveInstanceNormLargeOnesInLongRunsTheReferences) {
@@ -67,11 +75,25 @@ TEST(Recipe, BoxesOfADetectorVoteAndItsWeightsAreAveragedInRunsThatAreNotShort) 
   facts.fields = {"box-vote"};
   EXPECT_EQ(value_of(facts, "box-vote"), "0.7");
   EXPECT_EQ(value_of(facts, "ema"), "0.99");
-  EXPECT_THAT(of(facts, "ema").reason, HasSubstr("1600 steps"));
+  EXPECT_THAT(of(facts, "ema").reason, HasSubstr("over about 100 steps"));
+  facts.average_fits = false;
+  EXPECT_EQ(value_of(facts, "ema"), "");
   EXPECT_EQ(value_of(images(199), "ema"), "");
-  EXPECT_EQ(value_of(images(200), "ema"), "0.92");
+  EXPECT_EQ(value_of(images(200), "ema"), "0.9167") << "over 12 steps";
   EXPECT_EQ(value_of(images(1'000'000), "ema"), "0.999");
   EXPECT_EQ(value_of(volumes(1600), "ema"), "") << "of volumes no average is chosen";
+}
+
+TEST(Recipe, ImagesOfADetectorThatAreSeenOftenAreChanged) {
+  RecipeFacts facts = images(1000, 1);
+  for (const char* option : {"scale", "brightness", "contrast"}) {
+    facts.cases = 126;
+    EXPECT_EQ(value_of(facts, option), "") << "7 times";
+    facts.cases = 125;
+    EXPECT_NE(value_of(facts, option), "");
+    EXPECT_THAT(of(facts, option).reason, HasSubstr("each of 125 pictures is seen 8 times"));
+  }
+  EXPECT_EQ(value_of(facts, "scale"), "0.8,1.25");
 }
 
 TEST(Recipe, AModelWithoutTheFieldIsLeftAlone) {

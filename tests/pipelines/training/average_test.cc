@@ -5,9 +5,13 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "libcore/ops/op_table.h"
+#include "libcore/planner/budget.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/trained_run.h"
+#include "pipelines/training/plan_training.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -71,6 +75,39 @@ TEST(AveragedWeights, AreCountedInThePlan) {
   EXPECT_EQ(optimizer[1] - optimizer[0], weights);
 }
 
+/// Returns the bytes of a core in a training step of this plan.
+std::int64_t core_bytes(const PlannedTraining& p, DType precision, bool keeps_average) {
+  return lower_within({}, build_graph(p.spec, p.extents, Phase::kTrain, precision), op_table(), p.spec.cut,
+                      {.optimizer_slots = Optimizer::slots(p.optimizer), .keeps_average = keeps_average, .workers = 1})
+      .bytes.widest_core();
+}
+
+TEST(AveragedWeights, OfADetectorAreChosenWithAPrecisionThatTheyFitTheMemoryIn) {
+  const ImagesScene scene("average_of_detector");
+  NoProgress quiet;
+  const auto plan_in = [&](std::int64_t budget, const char* steps) {
+    TrainSettings train;
+    train.options.work = scene.annotations();
+    for (const auto& [name, word] :
+         {std::pair("model", "retinanet"), std::pair("backbone", "resnet18"), std::pair("steps", steps)})
+      train.settings.say(Layer::kConfig, name, {word});
+    return plan_training(train, {}, {.threads = 1, .core_budget_bytes = budget}, quiet);
+  };
+  EXPECT_EQ(plan_in(0, "199").optimizer.ema, 0);
+  const PlannedTraining unlimited = plan_in(0, "200");
+  EXPECT_GT(unlimited.optimizer.ema, 0);
+  const std::int64_t least = core_bytes(unlimited, DType::kBF16, false);
+  bool with = false, without = false;
+  for (const DType precision : {DType::kBF16, DType::kF32})
+    for (const bool average : {false, true}) {
+      const std::int64_t budget = std::max(least, core_bytes(unlimited, precision, average));
+      const PlannedTraining p = plan_in(budget, "200");
+      EXPECT_LE(core_bytes(p, p.spec.precision, p.optimizer.ema > 0), budget) << average;
+      (p.optimizer.ema > 0 ? with : without) = true;
+    }
+  EXPECT_TRUE(with && without);
+}
+
 TEST(AveragedWeights, TheBestCheckpointIsThatOfTheBetterWeightsAndPredictionTakesThem) {
   TrainingScene scene("average_best");
   const TrainOptions o = averaging(scene, "run");
@@ -79,6 +116,7 @@ TEST(AveragedWeights, TheBestCheckpointIsThatOfTheBetterWeightsAndPredictionTake
   EXPECT_EQ(report.best_score, std::max(report.validation->score, report.averaged->score));
   const std::string better = report.averaged->score >= report.validation->score ? kAveragedWeights : kLastWeights;
   EXPECT_EQ(report.best_weights, better);
+  EXPECT_EQ(report.averaged_is_better, better == kAveragedWeights);
   const Checkpoint best = load_checkpoint(o.run / "checkpoints/best.safetensors");
   EXPECT_EQ(best.state.weights, better);
   EXPECT_TRUE(best.optimizer.empty());
@@ -101,6 +139,7 @@ TEST(AveragedWeights, AreTakenWithoutAValidationAndOnlyWhereThereAreSome) {
   TrainOptions o = averaging(scene, "run");
   volumes(o).fold = "all", o.steps = 2;
   run_train(o, scene.progress);
+  EXPECT_THAT(scene.progress.lines, testing::Contains(testing::HasSubstr("predict takes the averaged weights")));
   EXPECT_EQ(load_trained_run({.run = o.run}).weights, kAveragedWeights);
   const auto predicted = [&](const std::string& weights) {
     scene.progress = {};

@@ -50,6 +50,8 @@ class DetectionSource {
   std::vector<Aspect> box_sizes() const;
   /// Makes the targets of the following samples with this detector.
   void take(const Detector& detector) { detector_ = detector; }
+  /// Changes the following samples so.
+  void take(const ImageAugmentation& augmentation) { sampling_.augmentation = augmentation; }
   /// See TrainingTask::share().
   void share(std::int64_t begin, std::int64_t end) { begin_ = begin, end_ = end; }
   /// Reads and prepares the samples of a step, each in one job of the pool, and returns their extents: the largest of

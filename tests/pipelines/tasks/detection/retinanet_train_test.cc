@@ -1,11 +1,14 @@
 // Training a detector: the loss falls, images that cannot be used are left out alone, and anchors that are fitted to
 // the boxes of the data set stay those of the run.
+#include <cstring>
+
 #include "io/files/config_file.h"
 #include "libcore/base/text.h"
 #include "libcore/detection/anchor_shapes.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/model_runs/trained_run.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
+#include "pipelines/training/train_settings.h"
 #include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
@@ -148,6 +151,42 @@ TEST(FittedAnchors, AResumedRunKeepsThemWhenItsDataChange) {
   o.resume = o.accept_changes = true, o.steps = 2;
   run_train(o, scene.progress);
   EXPECT_EQ(anchors_of(o.run), before);
+}
+
+/// The anchors are fitted to boxes in the sizes that the changes leave, and the samples are changed.
+TEST(FittedAnchors, ChangesOfImagesThatTheRecipeChoosesActAsGivenOnes) {
+  const ImagesScene scene("anchors_of_changes");
+  const auto train = [&](const std::string& run, std::map<std::string, std::string> words) {
+    words.merge(std::map<std::string, std::string>{{"model", "retinanet"},
+                                                   {"backbone", "resnet18"},
+                                                   {"base-filters", "4"},
+                                                   {"pyramid-filters", "8"},
+                                                   {"fold", "all"},
+                                                   {"batch", "2"},
+                                                   {"steps", "28"}});  // each of 7 images 8 times
+    TrainSettings settings;
+    settings.options.work = scene.annotations(), settings.options.run = scene.path(run);
+    for (const auto& [name, word] : words) settings.settings.say(Layer::kConfig, name, {word});
+    NoProgress quiet;
+    run_train(settings, {.threads = 2}, quiet);
+    return load_checkpoint(scene.last(run));
+  };
+  const Checkpoint chosen = train("chosen", {});
+  const Checkpoint given = train("given", {{"scale", "0.8,1.25"}, {"brightness", "0.1"}, {"contrast", "0.2"}});
+  const Checkpoint unchanged = train("unchanged", {{"scale", "1,1"}, {"brightness", "0"}, {"contrast", "0"}});
+  EXPECT_EQ(anchors_of(scene.path("chosen")), anchors_of(scene.path("given")));
+  EXPECT_NE(anchors_of(scene.path("chosen")), anchors_of(scene.path("unchanged")));
+  std::size_t moved = 0;
+  for (const auto& [name, weight] : chosen.parameters) {
+    const auto same = [&](const Checkpoint& other) {
+      const Tensor& theirs = other.parameters.at(name);
+      return weight.bytes() == theirs.bytes() &&
+             std::memcmp(weight.data(), theirs.data(), static_cast<std::size_t>(weight.bytes())) == 0;
+    };
+    EXPECT_TRUE(same(given)) << name;
+    moved += !same(unchanged);
+  }
+  EXPECT_GT(moved, 0u);
 }
 
 TEST(FittedAnchors, ShapesThatAreGivenAreTaken) {
