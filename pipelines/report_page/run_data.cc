@@ -84,29 +84,32 @@ class Validations {
     open_.reset();
     const std::ptrdiff_t at = std::ssize(all) - 1;
     const auto score = [&](std::ptrdiff_t i) { return all[i].score; };
-    const std::ptrdiff_t last_before = last_at_, best_before = run_.best_at;
+    const std::ptrdiff_t last_before = last_at_, averaged_before = averaged_at_, best_before = run_.best_at;
     if (run_.best_at < 0 || (run_.higher_is_better ? score(at) > score(run_.best_at) : score(at) < score(run_.best_at)))
       run_.best_at = at;
-    if (all.back().weights != kAveragedWeights) last_at_ = at;
-    for (const std::ptrdiff_t old : {last_before, best_before, at})
-      if (old >= 0 && old != run_.best_at && old != last_at_) all[old].cases.clear();
+    const bool is_averaged = all.back().weights == kAveragedWeights;
+    averaged_at_ = is_averaged ? at : -1;
+    if (!is_averaged) last_at_ = at;
+    for (const std::ptrdiff_t old : {last_before, averaged_before, best_before, at})
+      if (old >= 0 && old != run_.best_at && old != last_at_ && old != averaged_at_) all[old].cases.clear();
     if (all.size() > 2 * kMostValidations) thin();
   }
 
   /// Drops every second validation step but for the best and the last.
   void thin() {
     std::vector<ValidationData> kept;
-    std::ptrdiff_t best = -1, last = -1;
+    std::ptrdiff_t best = -1, last = -1, averaged = -1;
     bool keeps = false;
     for (std::ptrdiff_t i = 0; i < std::ssize(run_.validations); ++i) {
       ValidationData& one = run_.validations[i];
       if (one.weights != kAveragedWeights || i == 0) keeps = !keeps;
-      if (!keeps && i != run_.best_at && i != last_at_) continue;
+      if (!keeps && i != run_.best_at && i != last_at_ && i != averaged_at_) continue;
       if (i == run_.best_at) best = std::ssize(kept);
       if (i == last_at_) last = std::ssize(kept);
+      if (i == averaged_at_) averaged = std::ssize(kept);
       kept.push_back(std::move(one));
     }
-    run_.validations = std::move(kept), run_.best_at = best, last_at_ = last;
+    run_.validations = std::move(kept), run_.best_at = best, last_at_ = last, averaged_at_ = averaged;
   }
 
  private:
@@ -122,7 +125,7 @@ class Validations {
 
   RunData& run_;
   std::optional<ValidationData> open_;
-  std::ptrdiff_t last_at_ = -1;
+  std::ptrdiff_t last_at_ = -1, averaged_at_ = -1;  // of the last step
   std::map<std::string, std::size_t> classes_;
 };
 
@@ -158,6 +161,14 @@ const ValidationData* RunData::last() const {
   const auto it = std::find_if(validations.rbegin(), validations.rend(),
                                [](const ValidationData& one) { return one.weights != kAveragedWeights; });
   return it == validations.rend() ? nullptr : &*it;
+}
+
+const ValidationData* RunData::better_of_last() const {
+  const ValidationData* of_last = last();
+  if (of_last == nullptr) return nullptr;
+  const ValidationData& newest = validations.back();
+  const bool worse = higher_is_better ? newest.score < of_last->score : newest.score > of_last->score;
+  return newest.step == of_last->step && !worse ? &newest : of_last;
 }
 
 RunData read_run_data(const fs::path& folder) {

@@ -33,7 +33,7 @@ struct ValidationData {
   std::string weights;  // kLastWeights or kAveragedWeights
   double score = 0;
   std::vector<double> by_class;
-  std::vector<CaseData> cases;  // kept of the best validation and of the last one; empty where there are none
+  std::vector<CaseData> cases;  // kept of the best validation and of those of the last step; empty where there are none
 };
 
 struct RunData {
@@ -54,6 +54,8 @@ struct RunData {
   const ValidationData* best() const { return best_at < 0 ? nullptr : &validations[best_at]; }
   /// The last validation of the weights that train, not of their average.
   const ValidationData* last() const;
+  /// That one or that of the averaged weights at the same step, whose score is better; the averaged ones where equal.
+  const ValidationData* better_of_last() const;
 };
 
 /// The most rows of results.csv and the most validations in a page; more are thinned out.

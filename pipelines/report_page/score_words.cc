@@ -22,7 +22,7 @@ ClassCases cases_of_class(const ValidationData& validation, std::size_t c, bool 
 }
 
 std::vector<std::string> missed_classes(const RunData& run) {
-  const ValidationData* last = run.last();
+  const ValidationData* last = run.better_of_last();
   if (last == nullptr || !run.higher_is_better) return {};
   std::vector<ScoresOfClass> classes;
   for (std::size_t c = 0; c < run.classes.size(); ++c) {

@@ -16,7 +16,7 @@ ModelSizes sizes_of_unets() {
 }
 
 /// Detectors on images: the reference, then narrower ones on the smaller backbone. Of blood cells 1692 steps of 32 and
-/// 64 filters find more than 652 of 64 and 128 in three times the time, and as much as 2304 of 16 and 32
+/// 64 filters find more than 652 of 64 and 128 in three times the time, and no less than 2304 of 16 and 32
 /// (data/README.md).
 ModelSizes sizes_of_detectors() {
   ModelSizes sizes{.sizes = {}, .wanted_steps = 1000};

@@ -189,7 +189,7 @@ std::optional<Chosen> augment(const RecipeFacts& f) {
 }
 
 /// Random changes of images where each is seen so often. Of 205 images of blood cells, each seen 8 times, colours and
-/// mirrored rows were worth 0.002 to 0.009 of AP, 0.011 and 0.013 of AP50 (data/README.md).
+/// mirrored rows together were worth 0.001 and 0.009 of AP, 0.013 and 0.011 of AP50 (data/README.md).
 constexpr std::int64_t kSamplesToChangeImages = 8;
 
 std::optional<Chosen> image_change(const RecipeFacts& f, SettingValue value, const char* what) {

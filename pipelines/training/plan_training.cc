@@ -40,6 +40,7 @@ PlannedTraining plan_training(TrainSettings& s, const std::map<std::string, Fiel
   task->complete(o.spec);
   count_epochs(o, task->training_cases());
   if (chooses) s.say_recipe(*task, context);
+  for (const std::string& text : s.refused) progress.log(text);
   s.epochs_are_counted = true;
   s.settle();
   task->complete(o.spec);

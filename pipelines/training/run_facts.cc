@@ -1,5 +1,7 @@
 #include "pipelines/training/run_facts.h"
 
+#include <algorithm>
+
 #include "io/system/machine.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/text.h"
@@ -69,10 +71,9 @@ bool whole_fits(TrainOptions o, const TrainingTask& task, const Shape& extents, 
   }
 }
 
-/// True when a training that keeps an average of its weights fits the memory, in bf16 where the precision is not known
-/// yet: f32 is chosen where it fits with the average.
-bool average_fits(TrainOptions o, const TrainingTask& task, bool precision, const RunContext& context) {
-  if (precision) o.spec.precision = DType::kBF16;
+/// True when a training that keeps an average of its weights fits the memory in this precision.
+bool average_fits(TrainOptions o, const TrainingTask& task, DType precision, const RunContext& context) {
+  o.spec.precision = precision;
   return fits_memory(o, task, task.largest_extents(o.batch), context);
 }
 
@@ -132,13 +133,17 @@ RecipeFacts recipe_facts(const TrainOptions& options, const TrainingTask& task, 
   }
   if (open.average) {
     o.optimizer.ema = average_pays(facts) ? kPlannedAverage : 0;
-    if (o.optimizer.ema > 0 && !average_fits(o, task, open.precision, context))
+    // Where the precision is open: in bf16 here, and below in f32 where that is chosen.
+    if (o.optimizer.ema > 0 && !average_fits(o, task, open.precision ? DType::kBF16 : o.spec.precision, context))
       facts.average_fits = false, o.optimizer.ema = 0;
   }
   // Whole volumes that are chosen fit in f32 too, and those that were chosen for other facts do not count.
   if (open.precision)
     facts.precision =
         precision_facts(o, crops && open.whole_steps ? sizes->largest_crop : task.largest_extents(o.batch), context);
+  const auto is_f32 = [](const Choice& c) { return c.option == "precision" && c.shown() == "f32"; };
+  if (open.average && open.precision && o.optimizer.ema > 0 && std::ranges::any_of(recipe(facts), is_f32))
+    facts.average_fits = average_fits(o, task, DType::kF32, context);
   return facts;
 }
 

@@ -164,6 +164,7 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Progress& p
     for (std::vector<Choice>* list : {&chosen, &o.chosen})
       list->insert(list->end(), fitted.choices.begin(), fitted.choices.end());
     for (const Choice& choice : chosen) log_choice(choice, progress);
+    for (const std::string& text : open->settings.refused) progress.log(text);
   }
   task->settle(o.spec, o.task, {.steps = o.steps, .batch = o.batch});
   for (const std::string& warning : task->warnings()) progress.warn(warning);

@@ -123,11 +123,11 @@ std::vector<Choice> TrainSettings::say_recipe(const TrainingTask& task, const Ru
                          .average = !settings.is_said("ema") || settings.layer("ema") == Layer::kRecipe};
   std::vector<Choice> chosen = broadcast_choices(context.transport(), [&] {
     const RecipeFacts facts = recipe_facts(options, task, open, context);
-    if (!facts.whole_fits && !std::exchange(whole_is_refused, true))
-      progress.log(
+    refused.clear();
+    if (!facts.whole_fits)
+      refused.emplace_back(
           "not chosen: {whole-steps} (a step on a whole volume is over the memory, so that norms see crops alone)");
-    if (!facts.average_fits && !std::exchange(average_is_refused, true))
-      progress.log("not chosen: {ema} (an average of the weights is over the memory)");
+    if (!facts.average_fits) refused.emplace_back("not chosen: {ema} (an average of the weights is over the memory)");
     return recipe(facts);
   });
   if (!precision && said.layer == Layer::kRecipe)  // it was chosen, and steps in it were measured

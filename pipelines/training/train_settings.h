@@ -45,8 +45,7 @@ struct TrainSettings {
 
   bool epochs_are_counted = false;   // options.steps are those of options.epochs
   bool unseen_host_is_said = false;  // by say_recipe(), which may choose several times
-  bool whole_is_refused = false;     // the same
-  bool average_is_refused = false;   // the same
+  std::vector<std::string> refused;  // what the last say_recipe() did not choose for want of memory; on rank 0
 };
 
 /// A setting with its effective value, for people.

@@ -89,6 +89,21 @@ TEST(RunData, AveragedWeightsMayBeBestButAreNotTheLastOfTheTraining) {
   EXPECT_EQ(run.last()->cases.size(), 1u);
 }
 
+TEST(RunData, ClassesAreMissedByTheBetterWeightsOfTheLastStep) {
+  const auto missed = [](const std::string& name, double last, double averaged) {
+    WrittenRun written(name);
+    for (const int step : {1, 2}) {  // the best validation is the first
+      written.validation(step, {{"liver", {{"a", step == 1 ? 0.9 : last}}}});
+      written.validation(step, {{"liver", {{"a", step == 1 ? 0.9 : averaged}}}}, "averaged");
+    }
+    written.write();
+    return missed_classes(read_run_data(written.path()));
+  };
+  EXPECT_TRUE(missed("missed_by_last", 0, 0.5).empty());
+  EXPECT_TRUE(missed("missed_by_average", 0.5, 0).empty());
+  EXPECT_THAT(missed("missed_by_both", 0, 0), ElementsAre("liver: dice 0.000 in 1 of 1 case"));
+}
+
 TEST(RunData, NoPathAndNoTrainingCaseGetsIntoTheFacts) {
   WrittenRun written("private");
   written.record["training"]["data"] = {"/data/Doe^Jane", "../x", "~/y"};
