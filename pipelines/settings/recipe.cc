@@ -252,7 +252,7 @@ bool whole_steps_pay(const RecipeFacts& f) {
   return f.whole_crops && *f.whole_crops <= kMostCrops && f.steps / kShareOfWhole >= kFewest;
 }
 
-/// Of blood cells in 1700 steps it is worth 0.007 to 0.009 of AP (data/README.md). Of volumes none was better.
+/// Of blood cells in 1700 steps it is worth 0.007 to 0.009 of AP (data/README.md). On volumes it was not better.
 bool average_pays(const RecipeFacts& f) {
   constexpr std::int64_t kFewest = 200;
   return f.data == kBoxes && f.steps >= kFewest;
