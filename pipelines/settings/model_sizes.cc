@@ -16,7 +16,7 @@ ModelSizes sizes_of_unets() {
 }
 
 /// Detectors on images: the reference, then narrower ones on the smaller backbone. In the same time 5000 steps of 32
-/// and 64 filters find much more blood cells than 1560 of 64 and 128, 1692 as much as 2304 of 16 and 32
+/// and 64 filters find much more blood cells than 1560 of 64 and 128, 1692 at least as much as 2304 of 16 and 32
 /// (data/README.md).
 ModelSizes sizes_of_detectors() {
   ModelSizes sizes{.sizes = {}, .wanted_steps = 2000};

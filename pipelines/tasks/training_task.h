@@ -58,13 +58,12 @@ class TrainingTask {
   virtual const char* metric() const = 0;
   /// True when the best checkpoint is the one with the highest score; false: the lowest.
   virtual bool higher_is_better() const { return true; }
-  /// Sets the values that the data determine: channels, classes, and fields that are left to them
-  /// (ConfigField::from_data). Errors: kConfig for a model that cannot learn from
-  /// them.
+  /// Sets the values that the data determine: channels and classes. Errors: kConfig for a model that cannot learn
+  /// from them.
   virtual void complete(ModelSpec& spec) const = 0;
   /// Takes the settings as they stand once the recipe has chosen those that were not given, before the first sample;
-  /// sets the values of the model that depend on them. Errors: kConfig for data from which the model cannot learn with
-  /// them.
+  /// sets the values of the model that depend on them, and fields that are left to the data (ConfigField::from_data).
+  /// Errors: kConfig for data from which the model cannot learn with them.
   virtual void settle(ModelSpec& spec, const TaskOptions& options, const RunLength& length) {
     (void)spec, (void)options, (void)length;
   }

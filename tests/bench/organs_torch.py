@@ -9,7 +9,8 @@ Adam at 0.001 with polynomial decay; cross-entropy and Dice without the backgrou
 the case; HU clipped to [-200, 1000]; intensities jittered, noise; nothing resampled, mirrored or rotated. An organ without a voxel in
 a case counts as not contoured: its probability is added to that of the background (--missing background: it is background).
 All of imagesTr trains and nothing validates, as with `voxshard train --fold all`. The steps are fixed before the first by the time of
-ten on a copy of the network, so that the decay ends when the time does; reading the data and predicting come on top. Label maps of imagesTs go to --write and are scored by `voxshard evaluate`, once; prints
+ten on a copy of the network, so that the decay ends when the time does; reading the data and predicting come on top. Label maps of
+imagesTs go to --write and are scored by `voxshard evaluate`, once; prints
 "trained N steps in S s" and what evaluate prints.
 """
 import argparse, copy, random, subprocess, time
