@@ -69,7 +69,7 @@ TEST(TerminalCli, EachCommandEndsWithTheNextOne) {
   for (const std::string name : {"prepare", "train", "predict", "evaluate", "evaluate"}) {
     if (words.starts_with("prepare")) words += " --spacing 8,8,8";
     if (words.starts_with("train"))
-      words = words.substr(0, words.find(" --base-filters")) +
+      words = words.substr(0, words.find(" --time")) +
               " --base-filters 4 --depth 3 --precision f32 --crop 16x16x16 --steps 2 --fold all";
     const CommandResult r = run(words);
     ASSERT_EQ(r.exit_code, 0) << words << "\n" << r.err;
