@@ -1,5 +1,5 @@
 // The sizes of a model from which {time} chooses: of each kind of model the fields that make it larger or smaller, and
-// the steps that a training of it should have.
+// the steps that a training of each should have.
 //
 //   sizes_of(*usual_spec(model_named(model_table(), "unet3d")).model).sizes.front().text;   // "32 filters"
 #pragma once
@@ -11,11 +11,12 @@ namespace voxshard {
 struct ModelSize {
   std::string text;                                         // for people: "32 filters"
   std::vector<std::pair<std::string, FieldValue>> options;  // and their values, as `train` takes them
+  std::int64_t wanted_steps = 1;                            // where fewer fit into the time, the next size is tried
 };
 
 struct ModelSizes {
-  std::vector<ModelSize> sizes;   // the largest first; empty: {time} leaves the model as it is
-  std::int64_t wanted_steps = 1;  // where fewer fit into the time, a smaller size is tried
+  std::vector<ModelSize> sizes;      // the largest first; empty: {time} leaves the model as it is
+  std::int64_t steps_of_member = 1;  // that each of several networks side by side should have at least
 
   /// True when the sizes differ in this option.
   bool sets(const std::string& option) const;

@@ -109,7 +109,6 @@ std::pair<std::vector<Choice>, MeasuredTimes> choose_size(const TimedTraining& t
   std::size_t tried = 0;
   SizeTrials trials{
       .sizes = {},
-      .wanted_steps = sizes.wanted_steps,
       .predicted =
           [&](std::size_t size) {
             const Shape extents = task->largest_extents(o.batch);
@@ -125,7 +124,7 @@ std::pair<std::vector<Choice>, MeasuredTimes> choose_size(const TimedTraining& t
             t.context.progress().log("measuring how long a step takes: " + sizes.sizes[tried].text);
             return measure_steps(t, task, plan);
           }};
-  for (const ModelSize& size : sizes.sizes) trials.sizes.push_back(size.text);
+  for (const ModelSize& size : sizes.sizes) trials.sizes.push_back({size.text, size.wanted_steps});
   const SizeInTime found = size_in_time(trials);
   return {fields_of(sizes.sizes[found.size], found.reason), found.times};
 }
@@ -136,7 +135,7 @@ std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<Tra
                                      MeasuredTimes& times) {
   const std::int64_t alone = steps_in_time(times);
   if (t.settings.options.optimizer.kind != OptimizerKind::kAdam) return std::nullopt;  // others want another rate then
-  std::int64_t members = members_in_time(times, sizes_of(*t.settings.options.spec.model).wanted_steps,
+  std::int64_t members = members_in_time(times, sizes_of(*t.settings.options.spec.model).steps_of_member,
                                          t.settings.options.batch, task->training_cases());
   if (members == 1) return std::nullopt;
   for (; members > 1; --members) {

@@ -51,9 +51,11 @@ SizeInTime size_in_time(const SizeTrials& trials) {
   std::string refused;
   for (std::size_t size = 0; size < trials.sizes.size(); ++size) {
     const bool is_smallest = size + 1 == trials.sizes.size();
-    const auto refuse = [&](const std::string& why) { refused += "; " + trials.sizes[size] + ": " + why; };
+    const std::string& text = trials.sizes[size].text;
+    const std::int64_t wanted_steps = trials.sizes[size].wanted_steps;
+    const auto refuse = [&](const std::string& why) { refused += "; " + text + ": " + why; };
     if (!is_smallest)
-      if (const std::int64_t steps = steps_in_time(trials.predicted(size)); steps < trials.wanted_steps / kMostWrong) {
+      if (const std::int64_t steps = steps_in_time(trials.predicted(size)); steps < wanted_steps / kMostWrong) {
         refuse("about " + counted(steps, "step") + ", not measured");
         continue;
       }
@@ -64,9 +66,9 @@ SizeInTime size_in_time(const SizeTrials& trials) {
     }
     found.size = size, found.times = trials.measured();
     const std::int64_t steps = steps_in_time(found.times);
-    found.reason = counted(steps, "step") + " fit into {time}, at least " + std::to_string(trials.wanted_steps) +
-                   " are wanted" + refused;
-    if (steps >= trials.wanted_steps) break;
+    found.reason =
+        counted(steps, "step") + " fit into {time}, at least " + std::to_string(wanted_steps) + " are wanted" + refused;
+    if (steps >= wanted_steps) break;
     refuse(counted(steps, "step"));
   }
   return found;

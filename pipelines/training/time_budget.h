@@ -44,10 +44,15 @@ inline constexpr std::int64_t kSamplesOfCase = 40;
 ///   cases  that train
 std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t wanted, std::int64_t batch, std::int64_t cases);
 
+/// A size of a model: for people ("32 filters"), and the steps that a training of it should have.
+struct TriedSize {
+  std::string text;
+  std::int64_t wanted_steps = 1;
+};
+
 /// The sizes of a model, the largest first, and the calls by which they are tried.
 struct SizeTrials {
-  std::vector<std::string> sizes;                            // for people: "32 filters"
-  std::int64_t wanted_steps = 1;                             // that a training should have
+  std::vector<TriedSize> sizes;
   std::function<MeasuredTimes(std::size_t size)> predicted;  // roughly, without a step
   std::function<void(std::size_t size)> set;                 // the size of the model
   std::function<bool()> fits;                                // the memory, with the size that was set last
@@ -58,8 +63,8 @@ struct SizeInTime {
   MeasuredTimes times = {};
   std::string reason = {};
 };
-/// Returns the largest size with which the wanted steps fit, or the smallest; it is the last that was set. Sizes that
-/// the prediction excludes by far are not measured.
+/// Returns the largest size with which the steps fit that it wants, or the smallest; it is the last that was set. Sizes
+/// that the prediction excludes by far are not measured.
 SizeInTime size_in_time(const SizeTrials& trials);
 
 }  // namespace voxshard

@@ -12,7 +12,7 @@
 
 #include "pipelines/settings/setting.h"
 #include "pipelines/tasks/augmentation/colour_change.h"
-#include "pipelines/tasks/augmentation/spatial_map.h"
+#include "libcore/tensor/spatial_map.h"
 
 namespace voxshard {
 

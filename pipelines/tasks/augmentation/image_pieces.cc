@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "pipelines/tasks/augmentation/warp.h"
+
 namespace voxshard {
 namespace {
 

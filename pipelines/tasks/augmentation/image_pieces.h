@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "pipelines/tasks/augmentation/spatial_map.h"
+#include "libcore/tensor/spatial_map.h"
 
 namespace voxshard {
 

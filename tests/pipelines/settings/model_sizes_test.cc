@@ -20,11 +20,13 @@ TEST(ModelSizes, EachIsSmallerThanTheOneBeforeAndTheFirstIsTheReference) {
         }
     const Shape extents = spec.spatial_axes() == 3 ? Shape{1, 32, 32, 32} : Shape{1, 256, 256};
     double last = std::numeric_limits<double>::infinity();
+    std::int64_t wanted = std::numeric_limits<std::int64_t>::max();
     for (const ModelSize& size : sizes.sizes) {
       const double seconds = step_seconds(spec, size, extents, 1);
       EXPECT_LT(seconds, 0.7 * last) << name << " " << size.text;
       EXPECT_NEAR(step_seconds(spec, size, extents, 2), seconds / 2, 1e-9 * seconds);
-      last = seconds;
+      EXPECT_LE(size.wanted_steps, wanted) << name << " " << size.text;
+      last = seconds, wanted = size.wanted_steps;
     }
   }
   EXPECT_TRUE(sizes_of(*model_named(model_table(), "resnet18")).sizes.empty());

@@ -62,7 +62,7 @@ TEST(TimeBudget, SeveralMembersAreTrainedWhereEachHasEnoughSteps) {
 /// Tries sizes of 32, 24, 16 and 8 filters, where the work of a step grows with their square.
 struct TriedSizes {
   double steps, predicted;  // of 32 filters, over the wanted ones: as measured, and as predicted
-  std::int64_t most_in_memory = 32;
+  std::int64_t most_in_memory = 32, wanted_of_32 = kWanted;
   std::vector<std::int64_t> set = {}, measured = {};
 
   SizeInTime choose() {
@@ -71,8 +71,10 @@ struct TriedSizes {
       const double share = static_cast<double>(filters) / 32;
       return MeasuredTimes{.time_s = 3600, .step_s = 0.97 * 3600 * share * share / (steps_of_32 * kWanted)};
     };
-    return size_in_time({.sizes = {"32 filters", "24 filters", "16 filters", "8 filters"},
-                         .wanted_steps = kWanted,
+    return size_in_time({.sizes = {{"32 filters", wanted_of_32},
+                                   {"24 filters", kWanted},
+                                   {"16 filters", kWanted},
+                                   {"8 filters", kWanted}},
                          .predicted = [&](std::size_t size) { return times(predicted, kFilters[size]); },
                          .set = [&](std::size_t size) { set.push_back(kFilters[size]); },
                          .fits = [&] { return set.back() <= most_in_memory; },
@@ -94,6 +96,15 @@ TEST(TimeBudget, TheLargestSizeWithWhichEnoughStepsFitIsChosen) {
   EXPECT_GE(steps_in_time(found.times), kWanted);
   EXPECT_THAT(found.reason, testing::MatchesRegex("[0-9]+ steps fit into \\{time\\}, at least [0-9]+ are wanted; 32 "
                                                   "filters: [0-9]+ steps; 24 filters: [0-9]+ steps"));
+}
+
+TEST(TimeBudget, EachSizeWantsItsOwnSteps) {
+  TriedSizes fast{.steps = 1.1, .predicted = 1.1, .wanted_of_32 = 2 * kWanted};
+  const SizeInTime found = fast.choose();
+  EXPECT_EQ(found.size, 1u) << "24 filters";
+  EXPECT_THAT(found.reason, testing::HasSubstr("at least " + std::to_string(kWanted) + " are wanted"));
+  fast.wanted_of_32 = kWanted + kWanted / 20;
+  EXPECT_EQ(fast.choose().size, 0u);
 }
 
 TEST(TimeBudget, SizesThatCannotDoAreNotMeasured) {

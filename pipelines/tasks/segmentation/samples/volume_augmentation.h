@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "pipelines/tasks/augmentation/spatial_map.h"
+#include "pipelines/tasks/augmentation/warp.h"
 
 namespace voxshard {
 

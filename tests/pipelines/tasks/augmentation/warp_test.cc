@@ -1,6 +1,6 @@
 // Linear interpolation at mapped places: against a slow version in double, exact on ramps, and labels by the largest
 // weight of a one-hot interpolation.
-#include "pipelines/tasks/augmentation/spatial_map.h"
+#include "pipelines/tasks/augmentation/warp.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kSeed = 17;
 
 double random_between(std::uint64_t index, double low, double high) {
-  return low + (high - low) * rng_uniform({kSeed, rng_stream("spatial_map_test")}, index);
+  return low + (high - low) * rng_uniform({kSeed, rng_stream("warp_test")}, index);
 }
 
 /// A map that turns, shears, scales and moves.
@@ -61,7 +61,7 @@ struct MappedScene {
       body(index, weight);
     }
   }
-  ScratchFolder folder{"spatial_map"};
+  ScratchFolder folder{"warp"};
   std::optional<MappedVolume> mapped;
 };
 
@@ -75,7 +75,7 @@ void each_index(const Body& body) {
       for (std::int64_t w = kPoints.begin[2]; w < kPoints.end(2); ++w) body(i++, std::array<std::int64_t, 3>{d, h, w});
 }
 
-TEST(SpatialMap, ImagesAreInterpolatedAsTheSlowVersionDoes) {
+TEST(Warp, ImagesAreInterpolatedAsTheSlowVersionDoes) {
   const MappedScene scene(DiskType::kF32, [](std::int64_t d, std::int64_t h, std::int64_t w) {
     return random_between(1000 + static_cast<std::uint64_t>((d * 6 + h) * 8 + w), -1, 1);
   });
@@ -93,7 +93,7 @@ TEST(SpatialMap, ImagesAreInterpolatedAsTheSlowVersionDoes) {
   }
 }
 
-TEST(SpatialMap, ARampIsKept) {
+TEST(Warp, ARampIsKept) {
   const MappedScene scene(DiskType::kF32, [](std::int64_t d, std::int64_t h, std::int64_t w) {
     return static_cast<double>(2 * d - 3 * h + w);
   });
@@ -107,7 +107,7 @@ TEST(SpatialMap, ARampIsKept) {
   });
 }
 
-TEST(SpatialMap, ALabelIsTheOneWithTheLargestWeight) {
+TEST(Warp, ALabelIsTheOneWithTheLargestWeight) {
   const MappedScene scene(DiskType::kU8, [](std::int64_t d, std::int64_t h, std::int64_t w) {
     return std::floor(random_between(5000 + static_cast<std::uint64_t>((d * 6 + h) * 8 + w), 0, 3));
   });
@@ -135,33 +135,13 @@ TEST(SpatialMap, ALabelIsTheOneWithTheLargestWeight) {
   EXPECT_GT(compared, 2000);
 }
 
-TEST(SpatialMap, OfEqualWeightsTheSmallestLabelIsTaken) {
+TEST(Warp, OfEqualWeightsTheSmallestLabelIsTaken) {
   const MappedScene scene(DiskType::kU8,
                           [](std::int64_t, std::int64_t, std::int64_t w) { return static_cast<double>(8 - w); });
   SpatialMap map;
   map.shift = {0, 0, 0.5};
   const Tensor labels = warp_labels(*scene.mapped, map, {{1, 1, 2}, {1, 1, 1}}, -1);
   EXPECT_EQ(labels.as<std::int32_t>()[0], 5) << "between 6 and 5";
-}
-
-TEST(SpatialMap, ALatticeHasItsPointsWhereItSays) {
-  const SpatialMap map = random_map(3);
-  const SpatialMap lattice = map.on_lattice({2, 4, 0.5}, {1, -2, 0.25});
-  // The place of point (1, 2, 3): index (3, 6, 1.75) of the map.
-  const Vector3 place = lattice.at({1, 2, 3});
-  for (std::size_t a = 0; a < 3; ++a)
-    EXPECT_NEAR(place[a], map.shift[a] + 3 * map.matrix[a][0] + 6 * map.matrix[a][1] + 1.75 * map.matrix[a][2], 1e-13);
-}
-
-TEST(SpatialMap, TheSourcesOfABoxHoldThoseOfEachOfItsPoints) {
-  for (std::uint64_t trial = 0; trial < 200; ++trial) {
-    const SpatialMap map = random_map(trial);
-    const Box sources = map.sources(kPoints);
-    each_index([&](std::int64_t, const auto& index) {
-      ASSERT_TRUE(sources.contains(map.sources({{index[0], index[1], index[2]}, {1, 1, 1}}))) << trial;
-    });
-  }
-  EXPECT_TRUE(SpatialMap{}.sources(Box::none(3)).empty());
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+// Maps from a sample to its volume: lattices of their points, and the voxels that interpolation reads.
+#include "libcore/tensor/spatial_map.h"
+
+#include <gtest/gtest.h>
+
+#include "libcore/base/rng.h"
+
+namespace voxshard {
+namespace {
+
+constexpr std::uint64_t kSeed = 17;
+
+double random_between(std::uint64_t index, double low, double high) {
+  return low + (high - low) * rng_uniform({kSeed, rng_stream("spatial_map_test")}, index);
+}
+
+/// A map that turns, shears, scales and moves.
+SpatialMap random_map(std::uint64_t trial) {
+  SpatialMap map;
+  for (std::size_t a = 0; a < 3; ++a) {
+    map.shift[a] = random_between(trial * 12 + a, -3, 9);
+    for (std::size_t b = 0; b < 3; ++b) map.matrix[a][b] = random_between(trial * 12 + 3 + 3 * a + b, -1.3, 1.3);
+  }
+  return map;
+}
+
+const Box kPoints{{-2, 1, 3}, {5, 4, 6}};
+
+template <class Body>
+void each_index(const Body& body) {
+  std::int64_t i = 0;
+  for (std::int64_t d = kPoints.begin[0]; d < kPoints.end(0); ++d)
+    for (std::int64_t h = kPoints.begin[1]; h < kPoints.end(1); ++h)
+      for (std::int64_t w = kPoints.begin[2]; w < kPoints.end(2); ++w) body(i++, std::array<std::int64_t, 3>{d, h, w});
+}
+
+TEST(SpatialMap, ALatticeHasItsPointsWhereItSays) {
+  const SpatialMap map = random_map(3);
+  const SpatialMap lattice = map.on_lattice({2, 4, 0.5}, {1, -2, 0.25});
+  // The place of point (1, 2, 3): index (3, 6, 1.75) of the map.
+  const Vector3 place = lattice.at({1, 2, 3});
+  for (std::size_t a = 0; a < 3; ++a)
+    EXPECT_NEAR(place[a], map.shift[a] + 3 * map.matrix[a][0] + 6 * map.matrix[a][1] + 1.75 * map.matrix[a][2], 1e-13);
+}
+
+TEST(SpatialMap, TheSourcesOfABoxHoldThoseOfEachOfItsPoints) {
+  for (std::uint64_t trial = 0; trial < 200; ++trial) {
+    const SpatialMap map = random_map(trial);
+    const Box sources = map.sources(kPoints);
+    each_index([&](std::int64_t, const auto& index) {
+      ASSERT_TRUE(sources.contains(map.sources({{index[0], index[1], index[2]}, {1, 1, 1}}))) << trial;
+    });
+  }
+  EXPECT_TRUE(SpatialMap{}.sources(Box::none(3)).empty());
+}
+
+}  // namespace
+}  // namespace voxshard
