@@ -206,6 +206,12 @@ std::optional<Chosen> image_scale(const RecipeFacts& f) {
 std::optional<Chosen> image_brightness(const RecipeFacts& f) { return image_change(f, 0.1, "lighter and darker it"); }
 std::optional<Chosen> image_contrast(const RecipeFacts& f) { return image_change(f, 0.2, "flatter and harder it"); }
 
+/// Images are mirrored by default, as by the original.
+std::optional<Chosen> image_mirror(const RecipeFacts& f) {
+  if (f.sided_classes.empty()) return std::nullopt;
+  return Chosen{0.0, f.sided_classes + " differ in their side alone: what is mirrored would teach the wrong one"};
+}
+
 constexpr std::int64_t kShareOfWhole = 10;  // one of so many steps, at the end, is on a whole volume
 
 /// Returns the steps on whole volumes at the end.
@@ -232,6 +238,7 @@ constexpr Rule kRules[] = {{"norm", kVoxelLabels, true, norm},
                            {"box-vote", kBoxes, true, box_vote},
                            {"norm-momentum", kBoxes, true, norm_momentum},
                            {"ema", kBoxes, false, average_of_weights},
+                           {"mirror", kBoxes, false, image_mirror},
                            {"scale", kBoxes, false, image_scale},
                            {"brightness", kBoxes, false, image_brightness},
                            {"contrast", kBoxes, false, image_contrast},

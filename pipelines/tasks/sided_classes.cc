@@ -49,6 +49,16 @@ std::string on_the_right(std::string name, std::string_view left, std::string_vi
   return name;
 }
 
+/// True where a word of `name` (from words_of) begins with one for left or right that is no short form.
+bool says_side(const std::string& name) {
+  const auto has = [&](std::string_view word) {
+    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1))
+      if (word.size() > kShort && (at == 0 || !is_letter(name[at - 1]))) return true;
+    return false;
+  };
+  return std::ranges::any_of(kSides, [&](const auto& sides) { return has(sides.first) || has(sides.second); });
+}
+
 }  // namespace
 
 std::optional<std::pair<std::string, std::string>> sided_classes(const std::vector<std::string>& names) {
@@ -77,10 +87,17 @@ std::vector<SidePair> side_pairs(const std::vector<std::string>& names) {
   return pairs;
 }
 
+std::optional<std::string> one_sided_class(const std::vector<std::string>& names) {
+  std::vector<std::string> rest = names;
+  while (const auto sides = sided_classes(rest)) std::erase(rest, sides->first), std::erase(rest, sides->second);
+  const auto found = std::ranges::find_if(rest, [](const std::string& name) { return says_side(words_of(name)); });
+  return found == rest.end() ? std::nullopt : std::optional(*found);
+}
+
 std::vector<std::string> mirror_warnings(const std::vector<std::string>& names,
                                          const std::vector<std::string>& settings) {
   const auto sides = sided_classes(names);
-  return sides ? mirror_warnings_of(sides->first, sides->second, settings) : std::vector<std::string>{};
+  return sides ? mirror_warnings_of(sides->first, sides->second, settings) : one_sided_warnings(names, settings);
 }
 
 std::vector<std::string> mirror_warnings_of(const std::string& left, const std::string& right,
@@ -89,6 +106,16 @@ std::vector<std::string> mirror_warnings_of(const std::string& left, const std::
   for (const std::string& setting : settings)
     warnings.push_back("W_MIRROR " + setting + " swaps left and right, and \"" + left + "\" and \"" + right +
                        "\" are classes: what is mirrored teaches the wrong one; train without it");
+  return warnings;
+}
+
+std::vector<std::string> one_sided_warnings(const std::vector<std::string>& names,
+                                            const std::vector<std::string>& settings) {
+  std::vector<std::string> warnings;
+  if (const auto name = one_sided_class(names))
+    for (const std::string& setting : settings)
+      warnings.push_back("W_MIRROR " + setting + " swaps left and right, and \"" + *name +
+                         "\" is a class of one side: what is mirrored shows it on the other one; train without it");
   return warnings;
 }
 

@@ -25,12 +25,18 @@ struct SidePair {
 ///   names  by class; [0] is the background
 std::vector<SidePair> side_pairs(const std::vector<std::string>& names);
 
-/// Returns a W_MIRROR warning of the effect of mirroring by each of `settings` on such classes; empty without such
-/// classes.
+/// Returns the first name that says its side in a word for left or right ("kidney_left"; short forms do not count) and
+/// has no counterpart among the others; none when there is no such name.
+std::optional<std::string> one_sided_class(const std::vector<std::string>& names);
+
+/// Returns a W_MIRROR warning of the effect of mirroring by each of `settings` on two classes that are sides, or on a
+/// class of one side; empty without such classes.
 std::vector<std::string> mirror_warnings(const std::vector<std::string>& names,
                                          const std::vector<std::string>& settings);
-/// Returns the same of two classes that are sides.
+/// Returns the same for two classes that are sides, or of a class of one side.
 std::vector<std::string> mirror_warnings_of(const std::string& left, const std::string& right,
+                                            const std::vector<std::string>& settings);
+std::vector<std::string> one_sided_warnings(const std::vector<std::string>& names,
                                             const std::vector<std::string>& settings);
 
 }  // namespace voxshard

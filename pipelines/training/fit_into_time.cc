@@ -92,7 +92,9 @@ std::optional<Choice> choose_whole(const TimedTraining& t, const TrainingTask& t
   const bool fits = fits_everywhere(t, task);
   for (const Choice& field : smallest) t.settings.settings.withdraw(field.option);  // the size is chosen next
   if (!fits) {
-    set_fields(t, {{"crop", kUsualCrop, ""}});
+    t.context.progress().log("not chosen: {crop} whole (a step on a whole volume is over the memory)");
+    t.settings.settings.withdraw("crop");
+    t.settle();
     return std::nullopt;
   }
   return Choice{"crop", std::string("whole"),

@@ -46,8 +46,8 @@ Setting time_row(TrainOptions& t) {
   Setting row = {.name = "time",
                  .help =
                      "Time to train in, like 90s, 30m or 1h, in place of {steps}: some steps are measured and "
-                     "forgotten, then the steps that fit, with validation, are fixed and said; of unet3d also "
-                     "{base-filters} and {members}, where nothing else says them",
+                     "forgotten, then the steps that fit, with validation, are fixed and said; of unet3d and retinanet "
+                     "also the size of the model, of unet3d {crop} and {members}, where nothing else says them",
                  .group = kTraining,
                  .value = [&t](const std::string& text) { t.time_s = seconds_from_text(text); }};
   row.of_one_call = true;

@@ -5,13 +5,13 @@
 
 Needs Debian's python3-nibabel. DATA is a data set in nnU-Net's form. Classes that fewer than --least-share of its cases have become
 background; of the cases those with a voxel of every other class are taken; of a share of these (--share, by --seed-of-faults) the
-labels of --classes become background too. Three trainings on the same images, folds, seeds and steps:
+labels of --classes become background too. Four trainings on the same images, folds, seeds and steps:
   complete      all labels
   unknown       labels deleted, and dataset.json says by "annotated" which classes such a case has
+  auto          labels deleted, and dataset.json does not say so: prepare's --missing-classes auto decides
   background    labels deleted, and prepared with --missing-classes background: as if the classes were not there
 Each predicts what its fold holds out, which is scored against all labels. A Markdown table: Dice of each class, mean over the
-seeds, and what `unknown` and `background` lack of `complete`. Exit 1: a command fails, or a deleted class lacks more than 0.02 where
-dataset.json says that it is unknown.
+seeds, and what the others lack of `complete`. Exit 1: a command fails, or a deleted class lacks more than 0.02 in `unknown` or `auto`.
 """
 import argparse, json, random, shlex, shutil, statistics, subprocess, sys
 from pathlib import Path
@@ -32,7 +32,7 @@ p.add_argument("--seed-of-faults", type=int, default=0)
 p.add_argument("--seeds", default="0", help="of the trainings, with commas")
 p.add_argument("--prepare", default="", help="more options of prepare")
 p.add_argument("--common", default="", help="options of every training")
-p.add_argument("--variants", default="complete,unknown,background")
+p.add_argument("--variants", default="complete,unknown,auto,background")
 p.add_argument("--threads", default="2")
 p.add_argument("--voxshard", default="build/release/bin/voxshard")
 a = p.parse_args()
@@ -116,7 +116,7 @@ lost = []
 for name in dice[variants[0]]:
     means = {variant: statistics.mean(dice[variant][name]) for variant in variants}
     lacks = {variant: means[variants[0]] - means[variant] for variant in variants[1:]}
-    if name in chosen and lacks.get("unknown", 0) > MOST_LOST:
+    if name in chosen and max(lacks.get("unknown", 0), lacks.get("auto", 0)) > MOST_LOST:
         lost.append(name)
     print(f"| {name}{' (deleted)' if name in chosen else ''} | " + " | ".join(f"{means[v]:.3f}" for v in variants) + " | " +
           " | ".join(f"{lacks[v]:+.3f}" for v in variants[1:]) + " |")

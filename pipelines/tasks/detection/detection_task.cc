@@ -114,6 +114,10 @@ class DetectionTask : public TrainingTask {
     return sets_.said.empty() ? std::vector<std::string>{said} : std::vector<std::string>{sets_.said, said};
   }
 
+  ClassesOfCases classes_of_cases() const override {
+    const auto sides = sided_classes(class_names());
+    return {.sided = sides ? sides->first + " and " + sides->second : ""};
+  }
   std::int64_t training_cases() const override { return static_cast<std::int64_t>(sets_.train.images.size()); }
   std::int64_t validation_cases() const override { return static_cast<std::int64_t>(sets_.val.images.size()); }
   Json preparation() const override { return to_json(preparation_); }
@@ -151,9 +155,7 @@ class DetectionTask : public TrainingTask {
   }
 
   std::vector<std::string> warnings() const override {
-    std::vector<std::string> names;
-    for (const DetectionClass& c : sets_.train.classes) names.push_back(c.name);
-    return mirror_warnings(names, mirroring_settings(o_.sampling.augmentation));
+    return mirror_warnings(class_names(), mirroring_settings(o_.sampling.augmentation));
   }
 
   std::int64_t left_out() const override { return left_out_.count(); }
@@ -224,6 +226,12 @@ class DetectionTask : public TrainingTask {
   void leave_out(const CaseFailure& failure, Progress& progress) override { left_out_.add(failure, progress); }
 
  private:
+  std::vector<std::string> class_names() const {
+    std::vector<std::string> names;
+    for (const DetectionClass& c : sets_.train.classes) names.push_back(c.name);
+    return names;
+  }
+
   DetectionTaskOptions o_;
   Detector detector_;
   DetectionSets sets_;

@@ -54,12 +54,12 @@ TrainingSides::Mirrored TrainingSides::mirrored(Mirrored asked) const {
 std::vector<std::string> TrainingSides::warnings(const Mirrored& asked) const {
   const Mirrored sides = left_to_right();
   if (!((asked[0] && sides[0]) || (asked[1] && sides[1]) || (asked[2] && sides[2]))) return {};
-  if (settled_.value_or(Sides::kKeep) == Sides::kKeep) {
-    if (pairs_.empty()) return {};
+  const bool keeps = settled_.value_or(Sides::kKeep) == Sides::kKeep;
+  if (keeps && !pairs_.empty()) {
     const auto name_of = [&](int label) { return names_.at(label); };
     return mirror_warnings_of(name_of(pairs_.front().left), name_of(pairs_.front().right), {"{flip}"});
   }
-  if (fitted_.kept.empty()) return {};
+  if (keeps || fitted_.kept.empty()) return one_sided_warnings(names_, {"{flip}"});
   return {
       "W_MIRROR {flip} is off along the axis from left to right: " + pair_text(fitted_.kept.front().classes, names_) +
       " stay two classes, and what is mirrored would teach the wrong one"};

@@ -40,7 +40,8 @@ class TrainingSides {
   Mirrored mirrored(Mirrored asked) const;
   /// Returns what was decided of each pair, for the log.
   std::vector<std::string> notes() const;
-  /// Returns a W_MIRROR warning where mirroring as asked would swap two classes.
+  /// Returns a W_MIRROR warning where mirroring as asked would swap two classes, or show a class of one side on the
+  /// other.
   std::vector<std::string> warnings(const Mirrored& asked) const;
 
  private:

@@ -1,5 +1,6 @@
 #include "pipelines/tasks/sided_classes.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace voxshard {
@@ -22,6 +23,17 @@ TEST(SidedClasses, LeftAndRightInAnyFormAreFound) {
   EXPECT_EQ(mirror_warnings({"eye_l", "eye_r"}, {"{mirror}", "{clip-mirror}"}).size(), 2u);
   EXPECT_TRUE(mirror_warnings({"eye_l", "eye_r"}, {}).empty());
   EXPECT_TRUE(mirror_warnings({"liver"}, {"{flip}"}).empty());
+}
+
+TEST(SidedClasses, AClassOfOneSideHasNoCounterpart) {
+  const auto found = [](const std::vector<std::string>& names) { return one_sided_class(names).value_or("none"); };
+  EXPECT_EQ(found({"liver", "kidney_left"}), "kidney_left");
+  EXPECT_EQ(found({"eye_l", "eye_r", "RightKidney"}), "RightKidney");
+  EXPECT_EQ(found({"rein droit"}), "rein droit");
+  EXPECT_EQ(found({"kidney_left", "kidney_right"}), "none");
+  EXPECT_EQ(found({"bright spot", "cleft", "label_l"}), "none") << "no word for a side, or a short one";
+  EXPECT_THAT(mirror_warnings({"kidney_left"}, {"{flip}"}),
+              testing::ElementsAre(testing::HasSubstr("W_MIRROR {flip} swaps left and right, and \"kidney_left\"")));
 }
 
 TEST(SidedClasses, PairsAreByNumberAndEachClassIsInOne) {

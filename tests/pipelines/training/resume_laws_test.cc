@@ -1,10 +1,11 @@
 // Laws of every task: a run that was stopped or killed resumes to the bytes of an undisturbed one, with the settings
-// that it began with, and names the changes of its data; another cut computes the same.
+// that it began with, and names the changes of its data; another cut computes the same, several ranks the same bytes.
 #include <atomic>
 
 #include "io/files/config_file.h"
 #include "pipelines/model_runs/checkpoint.h"
 #include "tests/pipelines/training/task_scenes.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {
@@ -173,6 +174,22 @@ TEST_P(ResumeLaws, ThePartitionChangesNothingBeyondRounding) {
   for (const auto& [name, tensor] : whole.parameters) {
     const Difference d = compare(tensor.view(), cut.parameters.at(name).view());
     EXPECT_LE(d.max_abs, 1e-4 * std::max(1.0, d.max_magnitude)) << name;
+  }
+}
+
+TEST_P(ResumeLaws, RanksGiveTheBytesOfOneProcess) {
+  TaskRun run(GetParam(), "ranks");
+  constexpr int kMostRanks = 4;
+  for (int ranks = 1; ranks <= kMostRanks; ++ranks) {
+    test::Mailbox mailbox(ranks);
+    test::run_valid_ranks(mailbox, [&](Transport& transport) {
+      TrainOptions o = run.options(std::to_string(ranks));
+      o.steps = 3, o.spec.cut.mesh.partition = GetParam().cut;
+      o.resources.threads = 1, o.resources.transport = &transport;
+      NoProgress quiet;
+      run_train(o, quiet);
+    });
+    EXPECT_TRUE(run.scene->last_bytes(std::to_string(ranks)) == run.scene->last_bytes("1")) << ranks << " ranks";
   }
 }
 

@@ -166,7 +166,9 @@ inline std::vector<TaskScene> task_scenes() {
                   ""}}},
       {.name = "clips",
        .data = scene_of<ClipScene>([](const auto& s) { s.dark_and_bright_videos("data", 3, 8); }),
-       .options = options_of<ClipScene>([](const auto& s) { return s.toy_clips(""); }, [](auto&) {}),
+       .options = options_of<ClipScene>(
+           [](const auto& s) { return s.toy_clips(""); },
+           [](auto& o) { o.task.template of<ClassTaskOptions>().clips = {.shift = 2, .mirror = 0.5}; }),
        .cut = {1, 2, 2, 1, 1},
        .others = {{"is of a run on other data", [classes](auto& o) { classes(o).clip_length = 2; }}},
        .edits = {{"data/bright/1.mp4", longer, "/bright has changed"}}}};

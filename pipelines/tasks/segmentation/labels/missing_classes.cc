@@ -72,37 +72,73 @@ Place place_of(const std::vector<double>& values) {
   return place;
 }
 
-/// What the cases with class `c` say about its place in a case without it.
-class Expected {
+/// What the cases with a class say about its place in a case without it.
+class ClassPlaces {
  public:
-  Expected(const CaseView& mine, const std::vector<const CaseView*>& others, std::size_t c)
-      : mine_(mine), others_(others), class_(c) {}
+  /// `with`: the cases that have class `c`.
+  ClassPlaces(const std::vector<const CaseView*>& with, std::size_t c)
+      : why_anywhere_(why_empty_anywhere(with, c)), anchors_(with.empty() ? 0 : with.front()->classes.size()) {
+    if (why_anywhere_) return;
+    apart_.resize(3 * 2 * anchors_ * 2);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      std::vector<double> extents;
+      for (const CaseView* other : with) {
+        const auto& ends = other->classes[c]->ends_mm[axis];
+        extents.push_back(ends[1] - ends[0]);
+      }
+      extents_[axis] = median(std::move(extents));
+      for (std::size_t end = 0; end < 2; ++end)
+        for (std::size_t anchor = 1; anchor < anchors_; ++anchor)
+          for (std::size_t side = 0; side < 2; ++side)
+            apart_[index(axis, end, anchor, side)] = apart(with, c, axis, {end, anchor, side});
+    }
+  }
 
-  /// Returns why the class counts as empty; nothing when it must be in view.
-  std::optional<std::string> why_empty() const {
-    if (others_.size() < kFewestCases) return "in fewer than " + std::to_string(kFewestCases) + " cases";
-    std::vector<double> volumes;
-    for (const CaseView* other : others_)
-      volumes.push_back(
-          std::log(other->classes[class_]->voxels * other->voxel_mm[0] * other->voxel_mm[1] * other->voxel_mm[2]));
-    if (place_of(volumes).deviation > kMostVolumeSpread) return "of no steady size";
+  /// Returns why the class counts as empty in a case; nothing when it must be in view.
+  std::optional<std::string> why_empty(const CaseView& mine) const {
+    if (why_anywhere_) return why_anywhere_;
     for (std::size_t axis = 0; axis < 3; ++axis)
-      if (const auto why = why_empty_along(axis)) return why;
+      if (const auto why = why_empty_along(mine, axis)) return why;
     return std::nullopt;
   }
 
  private:
-  std::optional<std::string> why_empty_along(std::size_t axis) const {
-    std::vector<double> extents;
-    for (const CaseView* other : others_) {
-      const auto& ends = other->classes[class_]->ends_mm[axis];
-      extents.push_back(ends[1] - ends[0]);
-    }
-    const double extent = median(std::move(extents));
-    const std::optional<Place> low = end_of(axis, 0), high = end_of(axis, 1);
+  /// An end of the class, and a side of another class from which its distance is taken.
+  struct Pair {
+    std::size_t end, anchor, side;
+  };
+
+  static std::optional<std::string> why_empty_anywhere(const std::vector<const CaseView*>& with, std::size_t c) {
+    if (with.size() < kFewestCases) return "in fewer than " + std::to_string(kFewestCases) + " cases";
+    std::vector<double> volumes;
+    for (const CaseView* other : with)
+      volumes.push_back(
+          std::log(other->classes[c]->voxels * other->voxel_mm[0] * other->voxel_mm[1] * other->voxel_mm[2]));
+    if (place_of(volumes).deviation > kMostVolumeSpread) return "of no steady size";
+    return std::nullopt;
+  }
+
+  static std::optional<Place> apart(const std::vector<const CaseView*>& with, std::size_t c, std::size_t axis,
+                                    const Pair& pair) {
+    std::vector<double> values;
+    for (const CaseView* other : with)
+      if (other->has(pair.anchor) && !other->classes[pair.anchor]->at_border[axis][pair.side] &&
+          !other->classes[c]->at_border[axis][pair.end])
+        values.push_back(other->classes[c]->ends_mm[axis][pair.end] -
+                         other->classes[pair.anchor]->ends_mm[axis][pair.side]);
+    return values.size() < kFewestPairs ? std::nullopt : std::optional(place_of(values));
+  }
+
+  std::size_t index(std::size_t axis, std::size_t end, std::size_t anchor, std::size_t side) const {
+    return ((axis * 2 + end) * anchors_ + anchor) * 2 + side;
+  }
+
+  std::optional<std::string> why_empty_along(const CaseView& mine, std::size_t axis) const {
+    const double extent = extents_[axis];
+    const std::optional<Place> low = end_of(mine, axis, 0), high = end_of(mine, axis, 1);
     if (!low && !high) return "beside no other class";
     // An end that always lies at the border is beyond it here too.
-    double from = low ? low->at : 0, to = high ? high->at : mine_.extent_mm[axis];
+    double from = low ? low->at : 0, to = high ? high->at : mine.extent_mm[axis];
     if (low && high && to - from < extent) {  // each end is told by itself: together they may make it too short
       const double middle = (from + to) / 2;
       from = middle - extent / 2, to = middle + extent / 2;
@@ -110,42 +146,30 @@ class Expected {
     const double deviation = std::max(low ? low->deviation : 0, high ? high->deviation : 0);
     if (deviation > extent) return "of no steady place";
     for (const double moved : {-kDeviations * deviation, kDeviations * deviation})
-      if (std::min(to + moved, mine_.extent_mm[axis]) - std::max(from + moved, 0.0) < kLeastInView * extent)
+      if (std::min(to + moved, mine.extent_mm[axis]) - std::max(from + moved, 0.0) < kLeastInView * extent)
         return "its place is out of view";
     return std::nullopt;
   }
 
   /// Returns where an end of the class lies along an axis, by the end of another class that tells it best.
-  std::optional<Place> end_of(std::size_t axis, std::size_t end) const {
+  std::optional<Place> end_of(const CaseView& mine, std::size_t axis, std::size_t end) const {
     std::optional<Place> best;
-    for (std::size_t anchor = 1; anchor < mine_.classes.size(); ++anchor)
-      for (std::size_t side = 0; side < 2 && mine_.has(anchor); ++side) {
-        if (mine_.classes[anchor]->at_border[axis][side]) continue;
-        std::vector<double> apart;
-        for (const CaseView* other : others_)
-          if (other->has(anchor) && !other->classes[anchor]->at_border[axis][side] &&
-              !other->classes[class_]->at_border[axis][end])
-            apart.push_back(other->classes[class_]->ends_mm[axis][end] - other->classes[anchor]->ends_mm[axis][side]);
-        if (apart.size() < kFewestPairs) continue;
-        Place place = place_of(apart);
-        place.at += mine_.classes[anchor]->ends_mm[axis][side];
-        place.deviation = std::max(place.deviation, mine_.voxel_mm[axis]);
-        if (!best || place.deviation < best->deviation) best = place;
+    for (std::size_t anchor = 1; anchor < anchors_; ++anchor)
+      for (std::size_t side = 0; side < 2 && mine.has(anchor); ++side) {
+        std::optional<Place> place = apart_[index(axis, end, anchor, side)];
+        if (!place || mine.classes[anchor]->at_border[axis][side]) continue;
+        place->at += mine.classes[anchor]->ends_mm[axis][side];
+        place->deviation = std::max(place->deviation, mine.voxel_mm[axis]);
+        if (!best || place->deviation < best->deviation) best = place;
       }
     return best;
   }
 
-  const CaseView& mine_;
-  const std::vector<const CaseView*>& others_;
-  std::size_t class_;
+  std::optional<std::string> why_anywhere_;
+  std::size_t anchors_;                        // classes, with the background
+  std::array<double, 3> extents_{};            // of the class in the median
+  std::vector<std::optional<Place>> apart_{};  // by index(): the distance of an end from a side of another class
 };
-
-std::optional<std::string> why_empty(MissingClasses rule, const CaseView& mine,
-                                     const std::vector<const CaseView*>& others, std::size_t c) {
-  if (rule == MissingClasses::kUnknown) return std::nullopt;
-  if (rule == MissingClasses::kBackground) return "as chosen";
-  return Expected(mine, others, c).why_empty();
-}
 
 }  // namespace
 
@@ -185,9 +209,16 @@ std::vector<MissingClass> decide_missing(Json& records, const std::vector<std::s
     for (const CaseView& view : views)
       if (view.has(c)) others.push_back(&view);
     one.cases_with = static_cast<int>(others.size());
+    std::optional<ClassPlaces> places;  // once they are asked for
+    const auto why_empty = [&](const CaseView& mine) -> std::optional<std::string> {
+      if (rule == MissingClasses::kUnknown) return std::nullopt;
+      if (rule == MissingClasses::kBackground) return "as chosen";
+      if (!places) places.emplace(others, c);
+      return places->why_empty(mine);
+    };
     for (std::size_t i = 0; i < views.size(); ++i) {
       const bool judged = !views[i].has(c) && !records[i].contains("annotated");
-      const auto why = judged ? why_empty(rule, views[i], others, c) : std::nullopt;
+      const auto why = judged ? why_empty(views[i]) : std::nullopt;
       one.unknown += judged && !why, one.empty += judged && why;
       if (why) ++one.why[*why];
       if (!judged || why) known[i].push_back(names[c]);

@@ -102,15 +102,69 @@ TEST(TrainRetinaNet, AUNetDoesNotTrainOnImages) {
   expect_error(ErrorKind::kInput, "voxshard prepare", [&] { run_train(o, scene.progress); });
 }
 
+std::string anchors_of(const std::filesystem::path& run) {
+  return read_json(run / "run.json").at("model").at("anchors").get<std::string>();
+}
+
+/// The settings of a small detector for one step on all images.
+void say_small(TrainSettings& train, const ImagesScene& scene, std::map<std::string, std::string> words) {
+  words.merge(std::map<std::string, std::string>{{"model", "retinanet"},
+                                                 {"backbone", "resnet18"},
+                                                 {"base-filters", "4"},
+                                                 {"pyramid-filters", "8"},
+                                                 {"fold", "all"},
+                                                 {"batch", "2"},
+                                                 {"steps", "1"}});
+  train.options.work = scene.annotations();
+  for (const auto& [name, word] : words) train.settings.say(Layer::kConfig, name, {word});
+}
+
+TEST(TrainRetinaNet, ClassesOfTheLeftAndTheRightAreNotMirroredUnlessThatIsAskedFor) {
+  ImagesScene scene("detector_sides");
+  nlohmann::json json = read_json(scene.annotations());
+  json.at("categories")[0]["name"] = "left_hand", json.at("categories")[1]["name"] = "right_hand";
+  std::ofstream(scene.annotations()) << json.dump();
+  const auto mirror_of = [&](const std::string& run, const std::map<std::string, std::string>& words) {
+    TrainSettings train;
+    say_small(train, scene, words);
+    train.options.run = scene.path(run);
+    scene.progress = {};
+    run_train(train, {.threads = 2}, scene.progress);
+    return read_json(scene.path(run) / "run.json").at("training").at("mirror").get<double>();
+  };
+  EXPECT_EQ(mirror_of("chosen", {}), 0);
+  EXPECT_THAT(
+      scene.progress.lines,
+      testing::Contains(testing::HasSubstr("chosen: {mirror} 0 (left_hand and right_hand differ in their side alone")));
+  EXPECT_THAT(scene.progress.lines, testing::Not(testing::Contains(testing::HasSubstr("W_MIRROR"))));
+  for (const auto& words : {std::map<std::string, std::string>{{"mirror", "0.5"}}, {{"preset", "reference"}}}) {
+    EXPECT_EQ(mirror_of(words.begin()->first, words), 0.5);
+    EXPECT_THAT(scene.progress.lines, testing::Contains(testing::HasSubstr("W_MIRROR {mirror} swaps left and right")));
+  }
+}
+
+TEST(TrainRetinaNet, ThePresetOfTheReferenceChoosesNothing) {
+  const ImagesScene scene("detector_reference");
+  TrainSettings train;
+  say_small(train, scene, {{"preset", "reference"}, {"steps", "200"}});  // as many as an average pays for
+  train.options.run = scene.path("run");
+  StoppingProgress stops(1, false);
+  EXPECT_TRUE(run_train(train, {.threads = 2}, stops).interrupted);
+  EXPECT_THAT(stops.lines, testing::Not(testing::Contains(testing::HasSubstr("chosen:"))));
+  const auto record = read_json(scene.path("run") / "run.json");
+  EXPECT_EQ(record.at("recipe"), nlohmann::json::array());
+  EXPECT_EQ(anchors_of(scene.path("run")), "reference");
+  const auto& training = record.at("training");
+  EXPECT_EQ(nlohmann::json::array({training.at("mirror"), training.at("scale"), training.at("brightness"),
+                                   training.at("contrast"), training.value("ema", 0.0)}),
+            nlohmann::json::array({0.5, {1.0, 1.0}, 0.0, 0.0, 0.0}));
+}
+
 TrainOptions fitted_options(const ImagesScene& scene, const std::string& run) {
   TrainOptions o = scene.options(run);
   o.spec.set("anchors", std::string(kFittedAnchors));
   o.steps = 1;
   return o;
-}
-
-std::string anchors_of(const std::filesystem::path& run) {
-  return read_json(run / "run.json").at("model").at("anchors").get<std::string>();
 }
 
 TEST(FittedAnchors, AreSaidStoredAndThoseOfTheTrainedDetector) {
@@ -157,16 +211,10 @@ TEST(FittedAnchors, AResumedRunKeepsThemWhenItsDataChange) {
 TEST(FittedAnchors, ChangesOfImagesThatTheRecipeChoosesActAsGivenOnes) {
   const ImagesScene scene("anchors_of_changes");
   const auto train = [&](const std::string& run, std::map<std::string, std::string> words) {
-    words.merge(std::map<std::string, std::string>{{"model", "retinanet"},
-                                                   {"backbone", "resnet18"},
-                                                   {"base-filters", "4"},
-                                                   {"pyramid-filters", "8"},
-                                                   {"fold", "all"},
-                                                   {"batch", "2"},
-                                                   {"steps", "28"}});  // each of 7 images 8 times
+    words.emplace("steps", "28");  // each of 7 images 8 times
     TrainSettings settings;
-    settings.options.work = scene.annotations(), settings.options.run = scene.path(run);
-    for (const auto& [name, word] : words) settings.settings.say(Layer::kConfig, name, {word});
+    say_small(settings, scene, words);
+    settings.options.run = scene.path(run);
     NoProgress quiet;
     run_train(settings, {.threads = 2}, quiet);
     return load_checkpoint(scene.last(run));

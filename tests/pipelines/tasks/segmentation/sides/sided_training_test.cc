@@ -9,6 +9,7 @@
 #include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/scores/volume_validation.h"
 #include "pipelines/tasks/segmentation/sides/side_split.h"
+#include "pipelines/tasks/segmentation/training_sides.h"
 #include "pipelines/training/train_settings.h"
 #include "tests/pipelines/rank_sessions.h"
 #include "tests/pipelines/tasks/segmentation/sides/sided_scene.h"
@@ -84,6 +85,18 @@ TEST(SidedTraining, MirroringFromLeftToRightIsOffUnlessAllPairsAreJoined) {
   EXPECT_EQ(trained_classes_of(torn, "auto"), 4);
   EXPECT_EQ(flip_of(torn, "join", Sides::kJoin), (std::vector{true, false, true}));
   EXPECT_EQ(trained_classes_of(torn, "join"), 3);
+}
+
+TEST(SidedTraining, AClassOfOneSideIsWarnedOfWhereItWouldBeMirrored) {
+  PreparePlan plan;
+  plan.class_names = {"background", "kidney_left", "liver"};
+  for (const Sides sides : {Sides::kKeep, Sides::kAuto}) {
+    TrainingSides training(plan);
+    training.settle(sides, 0, nullptr);
+    EXPECT_THAT(training.warnings({false, false, true}),
+                testing::ElementsAre(HasSubstr("\"kidney_left\" is a class of one side")));
+    EXPECT_TRUE(training.warnings({true, true, false}).empty());
+  }
 }
 
 TEST(SidedTraining, TheRecipeJoinsAndThePresetOfTheReferenceDoesNot) {
