@@ -49,11 +49,20 @@ std::string on_the_right(std::string name, std::string_view left, std::string_vi
   return name;
 }
 
-/// True where a word of `name` (from words_of) begins with one for left or right that is no short form.
+/// Endings of a word for a side, in languages where it agrees with its noun.
+constexpr std::string_view kEndings[] = {"", "o", "a", "e", "i", "os", "as", "n", "r", "s"};
+
+/// True where a word of `name` (from words_of) is one for left or right that is no short form.
 bool says_side(const std::string& name) {
+  const auto is_whole = [&](std::size_t at, std::size_t length) {
+    return std::ranges::any_of(kEndings, [&](std::string_view ending) {
+      return name.compare(at + length, ending.size(), ending) == 0 && stands_alone(name, at, length + ending.size());
+    });
+  };
   const auto has = [&](std::string_view word) {
+    if (word.size() <= kShort) return false;
     for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1))
-      if (word.size() > kShort && (at == 0 || !is_letter(name[at - 1]))) return true;
+      if (is_whole(at, word.size())) return true;
     return false;
   };
   return std::ranges::any_of(kSides, [&](const auto& sides) { return has(sides.first) || has(sides.second); });

@@ -29,13 +29,14 @@ std::vector<SidePair> side_pairs(const std::vector<std::string>& names);
 /// has no counterpart among the others; none when there is no such name.
 std::optional<std::string> one_sided_class(const std::vector<std::string>& names);
 
-/// Returns a W_MIRROR warning of the effect of mirroring by each of `settings` on two classes that are sides, or on a
-/// class of one side; empty without such classes.
+/// Returns a W_MIRROR warning of the effect of mirroring by each of `settings` on two classes that are sides, where
+/// there are none on a class of one side; empty without such classes.
 std::vector<std::string> mirror_warnings(const std::vector<std::string>& names,
                                          const std::vector<std::string>& settings);
-/// Returns the same for two classes that are sides, or of a class of one side.
+/// Returns the same for these two classes.
 std::vector<std::string> mirror_warnings_of(const std::string& left, const std::string& right,
                                             const std::vector<std::string>& settings);
+/// Returns the same for a class of one side, if there is one.
 std::vector<std::string> one_sided_warnings(const std::vector<std::string>& names,
                                             const std::vector<std::string>& settings);
 

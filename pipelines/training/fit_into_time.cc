@@ -93,8 +93,7 @@ std::optional<Choice> choose_whole(const TimedTraining& t, const TrainingTask& t
   for (const Choice& field : smallest) t.settings.settings.withdraw(field.option);  // the size is chosen next
   if (!fits) {
     t.context.progress().log("not chosen: {crop} whole (a step on a whole volume is over the memory)");
-    t.settings.settings.withdraw("crop");
-    t.settle();
+    set_fields(t, {{"crop", kUsualCrop, ""}});
     return std::nullopt;
   }
   return Choice{"crop", std::string("whole"),

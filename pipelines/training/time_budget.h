@@ -63,8 +63,8 @@ struct SizeInTime {
   MeasuredTimes times = {};
   std::string reason = {};
 };
-/// Returns the largest size with which the steps fit that it wants, or the smallest; it is the last that was set. Sizes
-/// that the prediction excludes by far are not measured.
+/// Returns the largest size whose wanted steps fit, or the smallest size; it is the last that was set. Sizes that the
+/// prediction excludes by far are not measured.
 SizeInTime size_in_time(const SizeTrials& trials);
 
 }  // namespace voxshard

@@ -82,7 +82,7 @@ def write_data_set(folder, files, names, deleted, told):
 def dice_of(variant, references):
     """Prepares, trains with each seed and scores; returns the Dice of each class by seed."""
     folder = a.output / variant
-    rule = ["--missing-classes", "background"] if variant == "background" else []
+    rule = ["--missing-classes", variant] if variant in ("auto", "background") else []
     voxshard("prepare", folder / "data", "-o", folder / "work", *rule, *shlex.split(a.prepare))
     scores = []
     for seed in a.seeds.split(","):

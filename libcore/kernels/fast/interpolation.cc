@@ -17,7 +17,8 @@ struct Run {
   alignas(64) float fraction[3][kPoints];
 };
 
-/// Places the points (d, h, w) to (d, h, w + count - 1).
+/// Places `count` points of a row.
+///   first  (D, H, W) of the first of them
 void place(const Box& held, const SpatialMap& map, const std::array<std::int64_t, 3>& first, std::int64_t count,
            Run& run) {
   std::fill_n(run.lowest, count, 0);
@@ -58,6 +59,7 @@ void each_run(const Box& held, const SpatialMap& map, const Box& box, const Body
 }
 
 void linear(const HeldVoxels<float>& from, const SpatialMap& map, const Box& box, float* to) {
+  if (box.empty()) return;
   if (!are_short(from.box, box)) return reference::interpolation.linear(from, map, box, to);
   std::array<const float*, 8> corners{};
   const std::array<std::int64_t, 8> offsets = corner_offsets(from.box);
@@ -77,6 +79,7 @@ void linear(const HeldVoxels<float>& from, const SpatialMap& map, const Box& box
 }
 
 void heaviest_label(const HeldVoxels<std::int32_t>& from, const SpatialMap& map, const Box& box, std::int32_t* to) {
+  if (box.empty()) return;
   if (!are_short(from.box, box)) return reference::interpolation.heaviest(from, map, box, to);
   const std::array<std::int64_t, 8> offsets = corner_offsets(from.box);
   std::array<const std::int32_t*, 8> corners{};

@@ -1,3 +1,4 @@
+// Interpolation point by point, in the order of the box.
 #include "libcore/kernels/interpolation.h"
 
 namespace voxshard::reference {

@@ -10,9 +10,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "libcore/tensor/spatial_map.h"
 #include "pipelines/settings/setting.h"
 #include "pipelines/tasks/augmentation/colour_change.h"
-#include "libcore/tensor/spatial_map.h"
 
 namespace voxshard {
 

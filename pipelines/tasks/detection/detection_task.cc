@@ -218,11 +218,7 @@ class DetectionTask : public TrainingTask {
                            {detector_, detector_.postprocess, preparation_.pad_multiple, preparation_.output_size},
                            reader_);
   }
-  std::vector<std::string> scored_classes() const override {
-    std::vector<std::string> names;
-    for (const auto& one : preparation_.classes) names.push_back(one.name);
-    return names;
-  }
+  std::vector<std::string> scored_classes() const override { return class_names(); }
   void leave_out(const CaseFailure& failure, Progress& progress) override { left_out_.add(failure, progress); }
 
  private:

@@ -29,9 +29,11 @@ TEST(SidedClasses, AClassOfOneSideHasNoCounterpart) {
   const auto found = [](const std::vector<std::string>& names) { return one_sided_class(names).value_or("none"); };
   EXPECT_EQ(found({"liver", "kidney_left"}), "kidney_left");
   EXPECT_EQ(found({"eye_l", "eye_r", "RightKidney"}), "RightKidney");
-  EXPECT_EQ(found({"rein droit"}), "rein droit");
+  for (const char* name : {"rein droit", "Atrio destro", "rinon_izquierdo", "rinon derecho", "linke Niere"})
+    EXPECT_EQ(found({name}), name);
   EXPECT_EQ(found({"kidney_left", "kidney_right"}), "none");
-  EXPECT_EQ(found({"bright spot", "cleft", "label_l"}), "none") << "no word for a side, or a short one";
+  EXPECT_EQ(found({"bright spot", "cleft", "label_l", "destroyed", "bone destruction", "leftover"}), "none")
+      << "no word for a side, or a short one";
   EXPECT_THAT(mirror_warnings({"kidney_left"}, {"{flip}"}),
               testing::ElementsAre(testing::HasSubstr("W_MIRROR {flip} swaps left and right, and \"kidney_left\"")));
 }

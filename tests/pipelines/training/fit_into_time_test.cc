@@ -118,6 +118,55 @@ TEST(FitIntoTime, VolumesThatAreSmallerThanACropAreNotCropped) {
   EXPECT_NE(value_in(sized, "base-filters"), "") << "is chosen behind it";
 }
 
+/// Four volumes of 64^3 voxels and one of two such, prepared: in the mean 1.2 crops of 64^3.
+struct UnequalScene : Scene {
+  explicit UnequalScene(const std::string& name) : Scene(name) {
+    for (const char* part : {"imagesTr", "labelsTr"}) std::filesystem::create_directories(data() / part);
+    Dataset d;
+    d.name = "unequal", d.folder = data(), d.channels = {"MR"}, d.file_ending = ending;
+    d.label_names = {"background", "organ"};
+    for (int i = 0; i < 5; ++i) {
+      Volume image{Geometry{.size = {64, 64, i == 0 ? 128 : 64}, .spacing = {1, 1, 1}}, {}}, organ{image.geometry, {}};
+      image.voxels = Tensor(DType::kF32, image.geometry.shape()),
+      organ.voxels = Tensor(DType::kI32, image.voxels.shape());
+      std::fill_n(image.voxels.as<float>(), image.voxels.count(), 0.0F);
+      std::fill_n(organ.voxels.as<std::int32_t>(), organ.voxels.count(), 0);
+      std::fill_n(image.voxels.as<float>(), 4096, 100.0F), std::fill_n(organ.voxels.as<std::int32_t>(), 4096, 1);
+      write_volume(this->image(i), image, DiskType::kI16);
+      write_volume(label(i), organ, DiskType::kU8);
+      d.training.push_back({id(i), {this->image(i)}, label(i)});
+    }
+    write_dataset_json(d);
+    prepare_dataset({.dataset = data(), .work = work(), .spacing = "keep"}, progress);
+  }
+};
+
+TEST(FitIntoTime, WholeVolumesThatAreOverTheMemoryAreCroppedWhichIsSaid) {
+  const UnequalScene scene("fit_unequal");
+  const auto record_of = [&](const std::string& run, std::int64_t core_bytes, const WordsOfSettings& words,
+                             RecordingProgress& progress) {
+    TrainSettings train;
+    train.options.work = scene.work(), train.options.run = scene.path(run);
+    say_all(train, words);
+    say_all(train, {{"depth", "2"}, {"base-filters", "2"}, {"fold", "all"}, {"precision", "f32"}});
+    train.model.core_budget_bytes = core_bytes;
+    run_train(train, {.threads = 2}, progress);
+    return read_json(scene.path(run) / "run.json");
+  };
+  RecordingProgress quiet, said;
+  const auto crop = record_of("crop", 0, {{"steps", "1"}, {"crop", "64x64x64"}}, quiet);
+  const auto bytes = crop.at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
+  const auto tight = record_of("tight", bytes + bytes / 4, {{"time", "1s"}}, said);
+  EXPECT_THAT(said.lines, testing::Contains("not chosen: {crop} whole (a step on a whole volume is over the memory)"));
+  EXPECT_EQ(tight.at("training").at("crop"), "64x64x64");
+  const auto ample = record_of("ample", 0, {{"time", "1s"}}, quiet);
+  EXPECT_EQ(ample.at("training").at("crop"), "whole");
+  TrainSettings again;
+  again.options.work = scene.path("tight"), again.options.resume = true;  // as `train --resume RUN`
+  again.settings.say(Layer::kCommandLine, "steps", {std::to_string(tight.at("training").at("steps").get<int>() + 1)});
+  EXPECT_FALSE(run_train(again, {.threads = 2}, quiet).interrupted) << "it goes on with its crop";
+}
+
 TEST(FitIntoTime, WholeVolumesAtTheEndThatAreOverTheMemoryAreLeftOutWhichIsSaid) {
   const TrainingScene scene("fit_whole_steps");
   StoppingProgress stops(1, false);  // behind the first step

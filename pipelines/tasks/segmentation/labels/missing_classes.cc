@@ -72,7 +72,7 @@ Place place_of(const std::vector<double>& values) {
   return place;
 }
 
-/// What the cases with a class say about its place in a case without it.
+/// The place of a class in a case without it, told by the cases that have it.
 class ClassPlaces {
  public:
   /// `with`: the cases that have class `c`.
@@ -167,7 +167,7 @@ class ClassPlaces {
 
   std::optional<std::string> why_anywhere_;
   std::size_t anchors_;                        // classes, with the background
-  std::array<double, 3> extents_{};            // of the class in the median
+  std::array<double, 3> extents_{};            // the median extent of the class, in mm
   std::vector<std::optional<Place>> apart_{};  // by index(): the distance of an end from a side of another class
 };
 
