@@ -111,8 +111,8 @@ std::optional<Chosen> anchors(const RecipeFacts&) {
   return word("fitted", "the boxes that train say which sizes and aspects there are");
 }
 
-/// AP of blood cells grows by 0.003 to 0.011, of two flies by 0.026 and 0.075 in two runs and shrinks by 0.022 in one
-/// (data/README.md).
+/// AP of blood cells grows by 0.003 to 0.011, of two flies by 0.026 and 0.075 in two of five runs and shrinks by 0.022
+/// and 0.015 in two (data/README.md).
 std::optional<Chosen> box_vote(const RecipeFacts&) {
   return Chosen{0.7, "likely boxes around a found one tell its sides better together than the likeliest alone"};
 }

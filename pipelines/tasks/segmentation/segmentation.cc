@@ -85,15 +85,20 @@ void warn_of_settings_of_surfaces(const EvaluateOptions& options, const LabelMet
                     "} has no effect: it is for metrics of surfaces, and {metrics} has none");
 }
 
-/// Returns the means by class and over the classes, for comparisons.
+/// Returns the means by class and over the classes, for comparisons; of classes that were not annotated in every case
+/// also those by the usual rule.
 std::vector<ClassScore> scores_of(const LabelScores& r) {
   std::vector<ClassScore> scores;
   const LabelMetrics& metrics = r.rules.metrics;
-  for (const ClassMean& c : r.classes)
+  const auto add = [&](const std::string& scored, const std::vector<double>& means) {
     for (std::size_t m = 0; m < metrics.size(); ++m)
-      scores.push_back({c.scored.shown_name(), metrics[m].shown.key, c.means[m], metrics[m].shown.digits});
-  for (std::size_t m = 0; m < metrics.size(); ++m)
-    scores.push_back({"", metrics[m].shown.key, r.means[m], metrics[m].shown.digits});
+      scores.push_back({scored, metrics[m].shown.key, means[m], metrics[m].shown.digits});
+  };
+  for (const ClassMean& c : r.classes) add(c.scored.shown_name(), c.means);
+  add("", r.means);
+  for (const ClassMean& c : r.classes)
+    if (c.annotated < r.cases.size()) add(c.scored.shown_name() + ", all cases", c.all_means);
+  if (r.partly_annotated) add("mean, all cases", r.all_means);
   return scores;
 }
 

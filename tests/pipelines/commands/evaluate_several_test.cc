@@ -79,6 +79,24 @@ TEST(EvaluateSeveral, MeanAndSpreadAreThoseOfTheScoresOfEachAlone) {
   EXPECT_NO_THROW(run_evaluate(o, scene.progress)) << "its own files are replaced";
 }
 
+TEST(EvaluateSeveral, OfClassesThatWereNotAnnotatedEverywhereBothRulesHaveASpread) {
+  Scene scene("several_annotated");
+  scene.write_dataset(2);
+  scene.edit_dataset([](nlohmann::json& json) { json["annotated"][Scene::id(1)] = {"one"}; });
+  for (const char* name : {"a", "b"}) write_labels(scene, name, {1}, 6);  // nothing of class 2: a Dice of 0
+  EvaluateOptions o{.predictions = write_labels(scene, "a", {0}, 8),
+                    .references = scene.data() / "labelsTr",
+                    .further = {write_labels(scene, "b", {0}, 7)}};
+  o.task.of<EvaluateLabelsOptions>().dataset = scene.data();
+  const Json spread = run_evaluate(o, scene.progress).json.at("spread");
+  const auto mean_of = [&](const Json& scored) { return row_of(spread, scored, "dice").at("mean").get<double>(); };
+  EXPECT_NEAR(mean_of("two"), (1 + 2.0 / 3) / 2, 1e-12) << "of the first case alone";
+  EXPECT_NEAR(mean_of("two, all cases"), (1.0 / 2 + 1.0 / 3) / 2, 1e-12);
+  EXPECT_NEAR(mean_of(nullptr), (1 + 5.0 / 6) / 2, 1e-12);
+  EXPECT_NEAR(mean_of("mean, all cases"), (3.0 / 4 + 2.0 / 3) / 2, 1e-12);
+  EXPECT_ANY_THROW(row_of(spread, "one, all cases", "dice")) << "was annotated everywhere";
+}
+
 TEST(EvaluateSeveral, PredictionsThatShareNoCaseAreAlsoOneSet) {
   Scene scene("several_folds");
   scene.write_dataset(4);
