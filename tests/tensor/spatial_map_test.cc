@@ -8,10 +8,10 @@
 namespace voxshard {
 namespace {
 
-constexpr std::uint64_t kSeed = 17;
+constexpr std::uint64_t kMapSeed = 17;
 
 double random_between(std::uint64_t index, double low, double high) {
-  return low + (high - low) * rng_uniform({kSeed, rng_stream("spatial_map_test")}, index);
+  return low + (high - low) * rng_uniform({kMapSeed, rng_stream("spatial_map_test")}, index);
 }
 
 /// A map that turns, shears, scales and moves.
