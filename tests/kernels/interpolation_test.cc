@@ -2,6 +2,7 @@
 #include "libcore/kernels/interpolation.h"
 
 #include "tests/kernels/support.h"
+#include "tests/tensor/random_map.h"
 
 namespace voxshard {
 namespace {
@@ -11,16 +12,11 @@ using namespace test;
 const std::uint64_t kInterpolationSeed = printed_seed("kernels/interpolation", 41);
 
 double random_between(std::uint64_t index, double low, double high) {
-  return low + (high - low) * rng_uniform({kInterpolationSeed, rng_stream("interpolation_test")}, index);
+  return test::random_between({kInterpolationSeed, rng_stream("interpolation_test")}, index, low, high);
 }
 
 SpatialMap random_map(std::uint64_t trial) {
-  SpatialMap map;
-  for (std::size_t a = 0; a < 3; ++a) {
-    map.shift[a] = random_between(trial * 12 + a, -30, 30);
-    for (std::size_t b = 0; b < 3; ++b) map.matrix[a][b] = random_between(trial * 12 + 3 + 3 * a + b, -1.3, 1.3);
-  }
-  return map;
+  return test::random_map({kInterpolationSeed, rng_stream("interpolation_test")}, trial, -30, 30);
 }
 
 /// The points of a set of kernels, of voxels that a function of their number gives.

@@ -3,25 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "libcore/base/rng.h"
+#include "tests/tensor/random_map.h"
 
 namespace voxshard {
 namespace {
 
 constexpr std::uint64_t kMapSeed = 17;
 
-double random_between(std::uint64_t index, double low, double high) {
-  return low + (high - low) * rng_uniform({kMapSeed, rng_stream("spatial_map_test")}, index);
-}
-
-/// A map that turns, shears, scales and moves.
 SpatialMap random_map(std::uint64_t trial) {
-  SpatialMap map;
-  for (std::size_t a = 0; a < 3; ++a) {
-    map.shift[a] = random_between(trial * 12 + a, -3, 9);
-    for (std::size_t b = 0; b < 3; ++b) map.matrix[a][b] = random_between(trial * 12 + 3 + 3 * a + b, -1.3, 1.3);
-  }
-  return map;
+  return test::random_map({kMapSeed, rng_stream("spatial_map_test")}, trial, -3, 9);
 }
 
 const Box kPoints{{-2, 1, 3}, {5, 4, 6}};

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "libcore/base/rng.h"
 #include "tests/scratch_folder.h"
+#include "tests/tensor/random_map.h"
 
 namespace voxshard {
 namespace {
@@ -16,18 +16,10 @@ namespace {
 constexpr std::uint64_t kSeed = 17;
 
 double random_between(std::uint64_t index, double low, double high) {
-  return low + (high - low) * rng_uniform({kSeed, rng_stream("warp_test")}, index);
+  return test::random_between({kSeed, rng_stream("warp_test")}, index, low, high);
 }
 
-/// A map that turns, shears, scales and moves.
-SpatialMap random_map(std::uint64_t trial) {
-  SpatialMap map;
-  for (std::size_t a = 0; a < 3; ++a) {
-    map.shift[a] = random_between(trial * 12 + a, -3, 9);
-    for (std::size_t b = 0; b < 3; ++b) map.matrix[a][b] = random_between(trial * 12 + 3 + 3 * a + b, -1.3, 1.3);
-  }
-  return map;
-}
+SpatialMap random_map(std::uint64_t trial) { return test::random_map({kSeed, rng_stream("warp_test")}, trial, -3, 9); }
 
 /// A volume of 7 x 6 x 8 voxels in a file of the cache.
 struct MappedScene {

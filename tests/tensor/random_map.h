@@ -1,0 +1,26 @@
+// Random maps for tests: they turn, shear, scale and move.
+//
+//   const SpatialMap map = test::random_map({kSeed, rng_stream("warp_test")}, trial, -3, 9);
+#pragma once
+
+#include "libcore/base/rng.h"
+#include "libcore/tensor/spatial_map.h"
+
+namespace voxshard::test {
+
+inline double random_between(const RngKey& key, std::uint64_t index, double low, double high) {
+  return low + (high - low) * rng_uniform(key, index);
+}
+
+/// Returns the map of a trial.
+///   low, high  between which it moves, in voxels
+inline SpatialMap random_map(const RngKey& key, std::uint64_t trial, double low, double high) {
+  SpatialMap map;
+  for (std::size_t a = 0; a < 3; ++a) {
+    map.shift[a] = random_between(key, trial * 12 + a, low, high);
+    for (std::size_t b = 0; b < 3; ++b) map.matrix[a][b] = random_between(key, trial * 12 + 3 + 3 * a + b, -1.3, 1.3);
+  }
+  return map;
+}
+
+}  // namespace voxshard::test
