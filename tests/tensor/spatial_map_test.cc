@@ -16,14 +16,6 @@ SpatialMap random_map(std::uint64_t trial) {
 
 const Box kPoints{{-2, 1, 3}, {5, 4, 6}};
 
-template <class Body>
-void each_index(const Body& body) {
-  std::int64_t i = 0;
-  for (std::int64_t d = kPoints.begin[0]; d < kPoints.end(0); ++d)
-    for (std::int64_t h = kPoints.begin[1]; h < kPoints.end(1); ++h)
-      for (std::int64_t w = kPoints.begin[2]; w < kPoints.end(2); ++w) body(i++, std::array<std::int64_t, 3>{d, h, w});
-}
-
 TEST(SpatialMap, ALatticeHasItsPointsWhereItSays) {
   const SpatialMap map = random_map(3);
   const SpatialMap lattice = map.on_lattice({2, 4, 0.5}, {1, -2, 0.25});
@@ -37,7 +29,7 @@ TEST(SpatialMap, TheSourcesOfABoxHoldThoseOfEachOfItsPoints) {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     const SpatialMap map = random_map(trial);
     const Box sources = map.sources(kPoints);
-    each_index([&](std::int64_t, const auto& index) {
+    test::each_index(kPoints, [&](std::int64_t, const auto& index) {
       ASSERT_TRUE(sources.contains(map.sources({{index[0], index[1], index[2]}, {1, 1, 1}}))) << trial;
     });
   }

@@ -59,14 +59,6 @@ struct MappedScene {
 
 const Box kPoints{{-2, 1, 3}, {5, 4, 6}};
 
-template <class Body>
-void each_index(const Body& body) {
-  std::int64_t i = 0;
-  for (std::int64_t d = kPoints.begin[0]; d < kPoints.end(0); ++d)
-    for (std::int64_t h = kPoints.begin[1]; h < kPoints.end(1); ++h)
-      for (std::int64_t w = kPoints.begin[2]; w < kPoints.end(2); ++w) body(i++, std::array<std::int64_t, 3>{d, h, w});
-}
-
 TEST(Warp, ImagesAreInterpolatedAsTheSlowVersionDoes) {
   const MappedScene scene(DiskType::kF32, [](std::int64_t d, std::int64_t h, std::int64_t w) {
     return random_between(1000 + static_cast<std::uint64_t>((d * 6 + h) * 8 + w), -1, 1);
@@ -74,7 +66,7 @@ TEST(Warp, ImagesAreInterpolatedAsTheSlowVersionDoes) {
   for (std::uint64_t trial = 0; trial < 20; ++trial) {
     const SpatialMap map = random_map(trial);
     const Tensor values = warp_image(*scene.mapped, map, kPoints, 0.25F);
-    each_index([&](std::int64_t i, const auto& index) {
+    test::each_index(kPoints, [&](std::int64_t i, const auto& index) {
       double expected = 0;
       MappedScene::around(map.at(index),
                           [&](const auto& voxel, double weight) { expected += weight * scene.at(voxel, 0.25); });
@@ -93,7 +85,7 @@ TEST(Warp, ARampIsKept) {
   map.matrix = {{{0.5, 0, 0}, {0, -0.25, 0}, {0, 0, 0.5}}};
   map.shift = {2, 3.5, 1.25};
   const Tensor values = warp_image(*scene.mapped, map, kPoints, 99);
-  each_index([&](std::int64_t i, const auto& index) {
+  test::each_index(kPoints, [&](std::int64_t i, const auto& index) {
     const Vector3 place = map.at(index);
     EXPECT_EQ(values.as<float>()[i], static_cast<float>(2 * place[0] - 3 * place[1] + place[2]));
   });
@@ -107,7 +99,7 @@ TEST(Warp, ALabelIsTheOneWithTheLargestWeight) {
   for (std::uint64_t trial = 0; trial < 20; ++trial) {
     const SpatialMap map = random_map(trial);
     const Tensor labels = warp_labels(*scene.mapped, map, kPoints, -1);
-    each_index([&](std::int64_t i, const auto& index) {
+    test::each_index(kPoints, [&](std::int64_t i, const auto& index) {
       std::map<std::int32_t, double> weights;
       MappedScene::around(map.at(index), [&](const auto& voxel, double weight) {
         weights[static_cast<std::int32_t>(scene.at(voxel, -1))] += weight;
