@@ -96,7 +96,7 @@ inline constexpr CodeRow kCodes[] = {
     {"W_HU", "an image whose values are no Hounsfield units of a CT"},
     {"W_INTENSITY", "a class that is brighter or darker than in the other cases"},
     {"W_MASK", "an image that looks like a label map, predicted by a run that was trained on CT"},
-    {"W_MIRROR", "mirroring swaps classes of the left and the right side"},
+    {"W_MIRROR", "mirroring swaps classes of left and right, or a class of one side has none on the other"},
     {"W_ORDER", "two classes that lie the other way round than in the other cases"},
     {"W_OUTPUT", "an output beside the prediction that cannot be made of this input; the text says why"},
     {"W_OUTSIDE", "structures that reach beyond their image, and are cut at its border"},

@@ -9,9 +9,9 @@ Adam at 0.001 with polynomial decay; cross-entropy and Dice without the backgrou
 the case; HU clipped to [-200, 1000]; intensities jittered, noise; nothing resampled, mirrored or rotated. An organ without a voxel in
 a case counts as not contoured: its probability is added to that of the background (--missing background: it is background).
 All of imagesTr trains and nothing validates, as with `voxshard train --fold all`. The steps are fixed before the first by the time of
-ten on a copy of the network, so that the decay ends when the time does; reading the data and predicting come on top. Label maps of
-imagesTs go to --write and are scored by `voxshard evaluate`, once; prints
-"trained N steps in S s" and what evaluate prints.
+ten on a copy of the network, so that the decay ends when the time does; reading the data and predicting come on top. --steps takes
+what was measured so before, on a machine that is busy since. Label maps of imagesTs go to --write and are scored by
+`voxshard evaluate`, once; prints "trained N steps in S s" and what evaluate prints.
 """
 import argparse, copy, random, subprocess, time
 from pathlib import Path
@@ -28,6 +28,7 @@ MEASURED = 10  # steps before the first
 p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 p.add_argument("data", type=Path)
 p.add_argument("--seconds", type=float, default=3600)
+p.add_argument("--steps", type=int, help="in place of --seconds: nothing is measured")
 p.add_argument("--seed", type=int, default=0)
 p.add_argument("--threads", type=int, default=2)
 p.add_argument("--base-filters", type=int, default=16)
@@ -106,16 +107,23 @@ def step(network, optimizer):
 
 network = UNet(a.base_filters, classes, norm="instance").to(memory_format=torch.channels_last_3d)
 begin = time.monotonic()
-tried = copy.deepcopy(network)
-optimizer = torch.optim.Adam(tried.parameters(), 1e-3)
-seconds = []
-for _ in range(MEASURED):
-    start = time.monotonic()
-    step(tried, optimizer)
-    seconds.append(time.monotonic() - start)
-rate = sum(sorted(seconds)[1:-1]) / (MEASURED - 2)  # without the fastest and the slowest
-steps = max(1, int((a.seconds - (time.monotonic() - begin)) / rate))
-print(f"{rate:.3f} s a step: {steps} steps", flush=True)
+
+
+def steps_that_fit():
+    tried = copy.deepcopy(network)
+    optimizer = torch.optim.Adam(tried.parameters(), 1e-3)
+    seconds = []
+    for _ in range(MEASURED):
+        start = time.monotonic()
+        step(tried, optimizer)
+        seconds.append(time.monotonic() - start)
+    rate = sum(sorted(seconds)[1:-1]) / (MEASURED - 2)  # without the fastest and the slowest
+    steps = max(1, int((a.seconds - (time.monotonic() - begin)) / rate))
+    print(f"{rate:.3f} s a step: {steps} steps", flush=True)
+    return steps
+
+
+steps = a.steps or steps_that_fit()
 optimizer = torch.optim.Adam(network.parameters(), 1e-3)
 for at in range(steps):
     optimizer.param_groups[0]["lr"] = 1e-3 * (1 - at / steps) ** 0.9
