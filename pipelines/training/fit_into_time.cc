@@ -77,6 +77,18 @@ bool fits_everywhere(const TimedTraining& t, const TrainingTask& task) {
                                                                                                               : 0) == 1;
 }
 
+/// Leaves the grid to a plan, which each of the sizes that are tried then gets of its own.
+std::vector<Choice> choose_grid(const TimedTraining& t) {
+  std::vector<Choice> choices = {
+      {"partition", std::string("auto"), "a step is cut over the fewest cores on which it fits {memory}"}};
+  if (!t.settings.settings.is_said("prefer"))
+    choices.push_back({"prefer", std::string("fewest"), "goes with {partition} auto"});
+  for (const Choice& choice : choices) t.settings.settings.say(Layer::kRecipe, choice);
+  t.settle();
+  t.settings.options.plan = plan_request(t.settings.plan, t.settings.model);
+  return choices;
+}
+
 /// Chooses whole volumes where they have in the mean hardly more voxels than crops, and fit the memory with the
 /// smallest model; none: crops.
 std::optional<Choice> choose_whole(const TimedTraining& t, const TrainingTask& task) {
@@ -179,6 +191,7 @@ std::int64_t settled_steps(const TimedTraining& t, TrainingTask& task, const Mea
 FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTask>& task) {
   FittedIntoTime fitted;
   MeasuredTimes times;
+  if (t.to_recipe && t.settings.leaves_to_time("partition")) fitted.choices = choose_grid(t);
   if (t.to_recipe && t.settings.leaves_to_time("crop"))
     if (std::optional<Choice> whole = choose_whole(t, *task)) fitted.choices.push_back(std::move(*whole));
   if (t.to_recipe && t.settings.leaves_to_time("base-filters")) {

@@ -1,6 +1,8 @@
 #include "pipelines/training/train_settings.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "libcore/base/text.h"
@@ -20,6 +22,21 @@ namespace {
 bool is_of_volumes(const Model& model, const std::string& option) {
   return (option == "crop" || option == "members") && model.data == kVoxelLabels && model.spatial_axes == 3 &&
          std::ranges::count(model.fields, "members", &ConfigField::option_name) > 0;
+}
+
+/// Returns the first field of a TPUConfig that is said. train_batch_size does not count: the batch of a step means the
+/// same under any name.
+std::optional<std::string> said_tpu_key(const Settings& settings) {
+  for (const std::string& name : tpu_config_keys())
+    if (name != "train_batch_size" && settings.is_said(name)) return name;
+  return std::nullopt;
+}
+
+/// True when something is said that a planned grid chooses, or that comes with a grid.
+bool says_grid(const Settings& settings) {
+  return said_tpu_key(settings) ||
+         std::ranges::any_of(std::array{"partition", "cores", "replicas", "recompute", "thinnest-slab"},
+                             [&](const char* name) { return settings.is_said(name); });
 }
 
 }  // namespace
@@ -72,18 +89,17 @@ std::vector<Choice> TrainSettings::say_usual() {
 bool TrainSettings::chooses(std::string* why) const {
   if (preset == "reference") return false;
   if (settings.is_said("preset")) return true;
-  // train_batch_size does not count: the batch of a step means the same under any name.
-  const auto& keys = tpu_config_keys();
-  const auto key = std::ranges::find_if(
-      keys, [&](const std::string& name) { return name != "train_batch_size" && settings.is_said(name); });
-  if (key != keys.end() && why != nullptr) *why = *key;
-  return key == keys.end();
+  const std::optional<std::string> key = said_tpu_key(settings);
+  if (key && why != nullptr) *why = *key;
+  return !key;
 }
 
 bool TrainSettings::leaves_to_time(const std::string& option) const {
   const Model& of = *model_named(model.models, model.model);
   const auto said = [&](const auto& field) { return settings.is_said(field.first); };
-  if (options.time_s <= 0 || !options.from.empty() || settings.is_said(option)) return false;
+  if (options.time_s <= 0 || settings.is_said(option)) return false;
+  if (option == "partition") return model.core_budget_bytes > 0 && !says_grid(settings);
+  if (!options.from.empty()) return false;
   const ModelSizes& sizes = sizes_of(of);
   return is_of_volumes(of, option) || (sizes.sets(option) && std::ranges::none_of(sizes.sizes.front().options, said));
 }

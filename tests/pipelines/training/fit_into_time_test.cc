@@ -42,6 +42,26 @@ TEST(FitIntoTime, ChoosesTheSizeOfAModelOfWhichNothingIsSaid) {
   }
 }
 
+TEST(FitIntoTime, PlansTheGridOfACoreWithABudgetOfWhichNothingIsSaid) {
+  const auto plans = [](const WordsOfSettings& words) {
+    TrainSettings train;
+    say_all(train, words);
+    return train.leaves_to_time("partition");
+  };
+  for (const std::string model : {"unet3d", "retinanet", "resnet3d18"})
+    EXPECT_TRUE(plans({{"time", "1h"}, {"memory", "2GiB"}, {"model", model}})) << model;
+  EXPECT_TRUE(plans({{"time", "1h"}, {"memory", "2GiB"}, {"base-filters", "8"}, {"batch", "2"}}));
+  EXPECT_FALSE(plans({{"time", "1h"}})) << "one core holds what the process may take";
+  EXPECT_FALSE(plans({{"steps", "9"}, {"memory", "2GiB"}}));
+  for (const auto& [option, value] : WordsOfSettings{{"partition", "1x2x1x1x1"},
+                                                     {"cores", "2"},
+                                                     {"replicas", "1"},
+                                                     {"recompute", "none"},
+                                                     {"thinnest-slab", "2"},
+                                                     {"num_shards", "1"}})
+    EXPECT_FALSE(plans({{"time", "1h"}, {"memory", "2GiB"}, {option, value}})) << option;
+}
+
 TEST(FitIntoTime, FiltersThatItWillChooseAreShownAsSuch) {
   for (const std::string preset : {"auto", "reference"}) {
     TrainSettings train;
@@ -156,7 +176,7 @@ TEST(FitIntoTime, WholeVolumesThatAreOverTheMemoryAreCroppedWhichIsSaid) {
   RecordingProgress quiet, said;
   const auto crop = record_of("crop", 0, {{"steps", "1"}, {"crop", "64x64x64"}}, quiet);
   const auto bytes = crop.at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
-  const auto tight = record_of("tight", bytes + bytes / 4, {{"time", "1s"}}, said);
+  const auto tight = record_of("tight", bytes + bytes / 4, {{"time", "1s"}, {"partition", "1x1x1x1x1"}}, said);
   EXPECT_THAT(said.lines, testing::Contains("not chosen: {crop} whole (a step on a whole volume is over the memory)"));
   EXPECT_EQ(tight.at("training").at("crop"), "64x64x64");
   const auto ample = record_of("ample", 0, {{"time", "1s"}}, quiet);
@@ -165,6 +185,37 @@ TEST(FitIntoTime, WholeVolumesThatAreOverTheMemoryAreCroppedWhichIsSaid) {
   again.options.work = scene.path("tight"), again.options.resume = true;  // as `train --resume RUN`
   again.settings.say(Layer::kCommandLine, "steps", {std::to_string(tight.at("training").at("steps").get<int>() + 1)});
   EXPECT_FALSE(run_train(again, {.threads = 2}, quiet).interrupted) << "it goes on with its crop";
+}
+
+TEST(FitIntoTime, WholeVolumesThatAreOverTheMemoryOfACoreAreCutOverSeveral) {
+  const UnequalScene scene("fit_cut");
+  const auto run = [&](const std::string& name, std::int64_t core_bytes, const WordsOfSettings& words) {
+    TrainSettings train;
+    train.options.work = scene.work(), train.options.run = scene.path(name);
+    say_all(train, words);
+    say_all(train, {{"depth", "2"}, {"base-filters", "2"}, {"fold", "all"}, {"precision", "f32"}});
+    train.model.core_budget_bytes = core_bytes;
+    NoProgress quiet;
+    run_train(train, {.threads = 2}, quiet);
+    return train.options.chosen;
+  };
+  const auto record_of = [&](const std::string& name) { return read_json(scene.path(name) / "run.json"); };
+  run("crop", 0, {{"steps", "1"}, {"crop", "64x64x64"}});
+  const auto bytes = record_of("crop").at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
+  const std::vector<Choice> chosen = run("cut", bytes, {{"time", "1s"}});
+  EXPECT_EQ(value_in(chosen, "partition"), "auto");
+  EXPECT_EQ(value_in(chosen, "prefer"), "fewest");
+  EXPECT_EQ(value_in(chosen, "crop"), "whole");
+  const auto cores = record_of("cut").at("memory").at("bytes_per_core").get<std::vector<std::int64_t>>();
+  EXPECT_EQ(cores.size(), 2) << "a whole volume of 128x64x64 has twice the voxels of a crop";
+  for (const std::int64_t core : cores) EXPECT_LE(core, bytes);
+  TrainSettings again;
+  again.options.work = scene.path("cut"), again.options.resume = true;  // as `train --resume RUN`
+  const auto steps = record_of("cut").at("training").at("steps").get<int>();
+  again.settings.say(Layer::kCommandLine, "steps", {std::to_string(steps + 1)});
+  NoProgress quiet;
+  EXPECT_FALSE(run_train(again, {.threads = 2}, quiet).interrupted);
+  EXPECT_EQ(record_of("cut").at("memory").at("bytes_per_core").size(), 2) << "it goes on with its grid";
 }
 
 TEST(FitIntoTime, WholeVolumesAtTheEndThatAreOverTheMemoryAreLeftOutWhichIsSaid) {
