@@ -33,15 +33,14 @@ bool equal(const Parameters& a, const Parameters& b) {
          });
 }
 
-TEST(AveragedWeights, AreThoseOfTheCheckpointsOfAllStepsAveragedOneByOne) {
-  TrainingScene scene("average_steps");
-  TrainOptions o = averaging(scene, "run");
+/// Trains 4 steps, and expects in each checkpoint the average of the weights of all checkpoints up to it.
+void expect_averaged(TrainingScene& scene, TrainOptions o) {
   o.spec.as<UNetConfig>().norm = NormKind::kBatch;  // whose running statistics are averaged too
   o.checkpoint_every = 1, o.kept = {.last = 10};
   run_train(o, scene.progress);
   const auto after = [&](int step) {
-    return load_checkpoint(step == 4 ? scene.last("run")
-                                     : o.run / ("checkpoints/step-00000" + std::to_string(step) + ".safetensors"));
+    const std::string name = step == 4 ? "last" : "step-00000" + std::to_string(step);
+    return load_checkpoint(o.run / "checkpoints" / (name + ".safetensors"));
   };
   double moved = 0;
   for (int step = 2; step <= 4; ++step) {
@@ -59,6 +58,30 @@ TEST(AveragedWeights, AreThoseOfTheCheckpointsOfAllStepsAveragedOneByOne) {
       }
   }
   EXPECT_GT(moved, 0);
+}
+
+TEST(AveragedWeights, AreThoseOfTheCheckpointsOfAllStepsAveragedOneByOne) {
+  TrainingScene scene("average_steps");
+  expect_averaged(scene, averaging(scene, "run"));
+}
+
+TEST(AveragedWeights, AreThatOnEachGridInEachPrecision) {
+  TrainingScene scene("average_grids");
+  for (const DType precision : {DType::kF32, DType::kBF16})
+    for (const auto& [partition, replicas] : std::vector<std::pair<Dims, std::int64_t>>{{{1, 2, 1, 1, 1}, 1},
+                                                                                        {{1, 1, 2, 2, 1}, 1},
+                                                                                        {{1, 2, 2, 2, 1}, 1},
+                                                                                        {{1, 1, 1, 4, 1}, 1},
+                                                                                        {{1, 1, 1, 1, 1}, 2},
+                                                                                        {{1, 1, 2, 1, 1}, 2}}) {
+      const std::string name = to_string(partition) + "_" + std::to_string(replicas) + dtype_name(precision);
+      SCOPED_TRACE(name);
+      TrainOptions o = averaging(scene, name);
+      o.spec.precision = precision, o.spec.as<UNetConfig>().marginal = true;
+      o.spec.cut.mesh = {.replicas = replicas, .partition = partition};
+      o.batch = replicas;
+      expect_averaged(scene, o);
+    }
 }
 
 TEST(AveragedWeights, AreCountedInThePlan) {
