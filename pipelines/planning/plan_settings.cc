@@ -63,6 +63,7 @@ PlanOptions plan_options(const PlanRequest& request, const ModelSpec& spec, cons
           .exactly = exactly && request.cores > 0,
           .core_budget_bytes = request.core_budget_bytes,
           .host_budget_bytes = request.host_budget_bytes,
+          .advises = planning.advises,
           .preference = request.prefer == "fewest" ? Preference::kFewestCores : Preference::kFastest,
           .threads = planning.threads,
           .ranks = planning.ranks};

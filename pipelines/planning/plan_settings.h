@@ -32,6 +32,7 @@ PlanRequest plan_request(const PlanSettings& plan, const ModelSettings& model);
 struct Planning {
   int threads = 1, ranks = 1;
   Progress* progress = nullptr;  // never null
+  bool advises = true;           // as in PlanOptions; false: only whether a plan fits is asked
 };
 
 /// Returns the options of a plan; the caller sets the extents. `exactly`: {cores} must be met, not only not exceeded.

@@ -71,7 +71,8 @@ std::string grid_text(const Candidate& c) {
                      " cores fits " + limit + "; nearest is " + grid_text(c) + ", over by " + bytes_text(c.over_bytes) +
                      ". Its largest allocations:";
   text += allocations_text(c.largest);
-  if (const std::int64_t most = most_cores(*o.device.device); problem.all_cores_bytes == 0 && problem.cores < most) {
+  const std::int64_t most = most_cores(*o.device.device);
+  if (o.advises && problem.all_cores_bytes == 0 && problem.cores < most) {
     PlanProblem wider = problem;
     wider.cores = most;
     wider.exactly = false;
@@ -99,6 +100,23 @@ void confirm_on_host(const PlanOptions& o, const PlanProblem& problem, PlanRepor
   // The next candidate recomputes more on the same grid, or is the first of another grid and already priced.
   if (index + 1 < report.candidates.size() && report.candidates[index + 1].verdict == Verdict::kNotNeeded)
     price_candidate(problem, op_table(), *o.device.device, report.candidates[index + 1]);
+}
+
+/// Prices the grids of up to `problem.cores` cores, and chooses one of them, if one fits.
+void choose_among(const PlanOptions& o, const PlanProblem& problem, WorkerPool& pool, PlanReport& report) {
+  report.candidates = price_candidates(problem, op_table(), *o.device.device, pool);
+  while ((report.best = choose(report.candidates, o.preference))) {
+    if (!in_process(o)) return;
+    confirm_on_host(o, problem, report);
+    if (report.chosen().fits()) return;
+  }
+}
+
+/// Chooses for a run that wants the fewest cores without a price of those that have more than the ones that do.
+void choose_fewest(const PlanOptions& o, PlanProblem problem, WorkerPool& pool, PlanReport& report) {
+  const std::int64_t most = problem.cores;
+  for (problem.cores = std::max(1, o.ranks); problem.cores < most && !report.best; problem.cores *= 2)
+    choose_among(o, problem, pool, report);
 }
 
 void describe(const PlanOptions& o, const PlanProblem& problem, PlanReport& report) {
@@ -192,7 +210,8 @@ PlanReport run_plan(const PlanOptions& o, Progress& progress) {
   PlanReport report{.device = o.device.device->name(),
                     .emulated = o.device.device->emulated(),
                     .core_budget_bytes = problem.core_bytes};
-  report.candidates = price_candidates(problem, op_table(), *o.device.device, pool);
+  if (o.for_run && !o.exactly && o.preference == Preference::kFewestCores) choose_fewest(o, problem, pool, report);
+  if (!report.best) choose_among(o, problem, pool, report);
   if (report.candidates.empty())
     throw Error(ErrorKind::kConfig,
                 "[plan] no legal grid has " + cores_text(o, problem) +
@@ -200,11 +219,6 @@ PlanReport run_plan(const PlanOptions& o, Progress& progress) {
                     std::to_string(o.extents[0]));
   progress.update("plan", static_cast<std::int64_t>(report.candidates.size()),
                   static_cast<std::int64_t>(report.candidates.size()), "candidates");
-  while ((report.best = choose(report.candidates, o.preference))) {
-    if (!in_process(o)) break;
-    confirm_on_host(o, problem, report);
-    if (report.chosen().fits()) break;
-  }
   if (!report.best) refuse(o, problem, report.candidates, pool);
   describe(o, problem, report);
   report.planning_s = watch.seconds();

@@ -18,11 +18,13 @@ struct PlanOptions {
   ModelSpec spec;  // its partition, replicas, recomputation and slab width are replaced by the plan
   Shape extents;   // N (of a step, over all replicas) and the spatial axes
   NamedDevice device;
-  std::int64_t cores = 0;              // maximum; 0: those of the device's slice, else 16
-  bool exactly = false;                // only grids of exactly `cores` cores
-  bool for_run = false;                // the plan will run on this machine: a core budget counts its bytes, not a TPU's
+  std::int64_t cores = 0;  // maximum; 0: those of the device's slice, else 16
+  bool exactly = false;    // only grids of exactly `cores` cores
+  bool for_run = false;    // the plan will run on this machine: a core budget counts its bytes, not a TPU's;
+                           // with the fewest cores no grid of more is priced
   std::int64_t core_budget_bytes = 0;  // 0: the device's memory; on the host no limit
   std::int64_t host_budget_bytes = 0;  // of all cores together in this process; 0: no limit. Host bytes.
+  bool advises = true;                 // a refusal names a grid of more cores that fits, which takes seconds to find
   Preference preference = Preference::kFastest;
   OptimizerOptions optimizer;  // its state counts on every core
   int threads = 1;

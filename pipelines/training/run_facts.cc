@@ -31,8 +31,9 @@ Executable step_in(DType precision, const TrainOptions& o, const Shape& extents,
   spec.precision = precision;
   NoProgress quiet;  // this plan only tests that the step fits
   if (o.plan)
-    spec = planned_spec(beside_held(*o.plan, context), spec, extents, o.optimizer,
-                        {.threads = context.threads(), .ranks = context.transport().ranks(), .progress = &quiet});
+    spec = planned_spec(
+        beside_held(*o.plan, context), spec, extents, o.optimizer,
+        {.threads = context.threads(), .ranks = context.transport().ranks(), .progress = &quiet, .advises = false});
   return lower_within(budget, build_graph(spec, extents, Phase::kTrain, precision), op_table(), spec.cut,
                       {.optimizer_slots = Optimizer::slots(o.optimizer),
                        .keeps_average = o.optimizer.ema > 0,

@@ -123,7 +123,7 @@ std::int64_t bytes_within(std::int64_t budget_bytes, ModelSpec spec, const Plann
     PlanRequest request = *run.grid;
     request.host_budget_bytes = left;
     spec = planned_spec(request, spec, run.size.extents, run.options.optimizer,
-                        {.threads = context.threads(), .progress = &quiet});
+                        {.threads = context.threads(), .progress = &quiet, .advises = false});
   }
   const auto session = training_session(
       run.options, spec, {.core_bytes = context.core_budget_bytes(), .process_bytes = left, .caller_names = true},
@@ -201,8 +201,9 @@ bool fits_memory(const TrainOptions& o, const TrainingTask& task, const Shape& e
   try {
     ModelSpec spec = o.spec;
     if (o.plan)
-      spec = planned_spec(beside_held(*o.plan, context), spec, size.extents, o.optimizer,
-                          {.threads = context.threads(), .ranks = context.transport().ranks(), .progress = &quiet});
+      spec = planned_spec(
+          beside_held(*o.plan, context), spec, size.extents, o.optimizer,
+          {.threads = context.threads(), .ranks = context.transport().ranks(), .progress = &quiet, .advises = false});
     require_core_per_rank(context.transport(), spec.cut.mesh);
     plan_training(*training_session(o, spec, budget, context), task, spec, size, context);
     return true;

@@ -1,6 +1,8 @@
 // The planner as its callers see it: the report, its JSON, what is refused and with which words.
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
+#include <tuple>
 
 #include "libcore/base/text.h"
 #include "libcore/device/host/host_device.h"
@@ -154,6 +156,29 @@ TEST(RunPlan, PreferFewestTakesFewerCoresThanTheFastest) {
   EXPECT_LT(fastest.chosen().step_s, fewest.chosen().step_s);
 }
 
+TEST(RunPlan, ARunOnTheFewestCoresGetsTheSameGridFromFewerCandidates) {
+  PlanOptions options = small_options(8);
+  options.device = flat_host(), options.preference = Preference::kFewestCores;
+  options.extents = {4, 32, 32, 32};
+  const std::int64_t alone = planned(options).chosen().core_bytes;
+  std::set<std::int64_t> cores;
+  for (const std::int64_t divisor : {1, 2, 3, 5}) {
+    options.core_budget_bytes = alone / divisor;
+    options.for_run = false;
+    const PlanReport all = planned(options);
+    options.for_run = true;
+    const PlanReport few = planned(options);
+    const Cut &expected = all.chosen().cut, &cut = few.chosen().cut;
+    EXPECT_EQ(to_string(cut.mesh.partition), to_string(expected.mesh.partition)) << divisor;
+    EXPECT_EQ(std::tuple(cut.mesh.replicas, cut.recompute, cut.thinnest_slab),
+              std::tuple(expected.mesh.replicas, expected.recompute, expected.thinnest_slab))
+        << divisor;
+    EXPECT_EQ(few.candidates.size() < all.candidates.size(), cut.mesh.cores() <= 4) << divisor;
+    cores.insert(cut.mesh.cores());
+  }
+  EXPECT_GE(cores.size(), 3) << "budgets of one core, and of several";
+}
+
 TEST(RunPlan, MemoryOverridesTheDevice) {
   PlanOptions options = small_options(8);
   options.exactly = true;
@@ -179,6 +204,10 @@ TEST(RunPlan, OverTheBudgetNamesTheNearestItsAllocationsAndAGridThatFits) {
   const std::regex allocation("\n  [0-9.]+ [KMG]iB  [a-z0-9/_ ()]+  [a-z0-9]+\\[[0-9x]+\\]  unpadded [0-9.]+ [KMG]iB");
   EXPECT_EQ(std::distance(std::sregex_iterator(text.begin(), text.end(), allocation), std::sregex_iterator()), 5)
       << text;
+  options.advises = false;
+  const std::string brief = refusal(options);
+  EXPECT_THAT(brief, testing::Not(HasSubstr("This fits: ")));
+  EXPECT_THAT(brief, HasSubstr("\nThis would fit: ")) << "what was priced tells";
   std::smatch fits;
   ASSERT_TRUE(std::regex_search(text, fits, std::regex("\nThis fits: .* \\(([0-9]+) cores\\)$"))) << text;
   options.cores = std::stoll(fits[1]);
