@@ -42,6 +42,15 @@ std::string refusal(const PlanOptions& options) {
   return "";
 }
 
+/// A TPU v3 of one board: 8 cores.
+NamedDevice one_board() {
+  NamedDevice device = device_from_name("tpu-v3");
+  TpuSpec spec = *device.device->tpu();
+  spec.slices.resize(1);
+  device.device = std::make_shared<TpuDevice>(spec);
+  return device;
+}
+
 /// This machine with one rate for all work: 1 Gbyte, Gelement or Gflop a second.
 NamedDevice flat_host() {
   HostRates rates{.threads = 2, .task_s = 1e-6, .barrier_s = 1e-5};
@@ -137,10 +146,7 @@ TEST(RunPlan, WithoutCoresTheSliceOrSixteenIsTheLimit) {
   EXPECT_EQ(widest(options), 16);
   options.device = device_from_name("tpu-v3-8");
   EXPECT_EQ(widest(options), 8);
-  options.device = device_from_name("tpu-v3");
-  TpuSpec spec = *options.device.device->tpu();
-  spec.slices.resize(1);  // a device of one board
-  options.device.device = std::make_shared<TpuDevice>(spec);
+  options.device = one_board();
   EXPECT_EQ(widest(options), 8);
 }
 
@@ -217,6 +223,7 @@ TEST(RunPlan, OverTheBudgetNamesTheNearestItsAllocationsAndAGridThatFits) {
 
 TEST(RunPlan, WhereNoGridFitsTheMemoryThatWouldIsNamed) {
   PlanOptions options = small_options(2);
+  options.device = one_board();      // of few grids
   options.core_budget_bytes = 1000;  // less than the weights
   const std::string text = refusal(options);
   EXPECT_THAT(text, HasSubstr("no grid of up to 2 cores fits 1000 bytes of a core"));
