@@ -139,7 +139,7 @@ TEST_F(StopCli, ASecondSignalEndsAtOnceAndLeavesWholeFiles) {
 }
 
 TEST_F(StopCli, AnEndAtOnceLeavesNoTemporaryFileAndNoDataSet) {
-  Process p("demo " + file("volumes") + " --size large --cases 60 --test 0 --json");
+  Process p("demo " + file("volumes") + " --size medium --cases 60 --test 0 --json");
   ASSERT_TRUE(p.read_until("phantoms "));
   while (!has_temporary_files(file("volumes"))) ASSERT_FALSE(std::filesystem::exists(file("volumes/dataset.json")));
   p.send(SIGINT);
