@@ -14,6 +14,7 @@ constexpr Vec3 kBodySemiMm = {100, 71, kEndless};
 constexpr Vec3 kFieldLowMm = {-113, -86, -82}, kFieldHighMm = {113, 98, 82};
 constexpr std::int64_t kLeastVoxels = 48, kMostVoxels = 80;
 constexpr double kAir = -1000;
+constexpr double kWallMm = 1.5;  // between the ribs and the organs
 
 // Several of the 48 ways in which scanners store a volume.
 constexpr const char* kOrientations[] = {"LPS", "RAS", "LAS", "RPI", "PIR", "ASL", "SPL", "LPI"};
@@ -48,6 +49,13 @@ struct Paint {
     const double cover = std::clamp(0.5 - distance_mm / blur_mm, 0.0, 1.0);
     hu += cover * (with_hu - hu);
     if (distance_mm < 0) label = with_label;
+  }
+  /// False where over() would change nothing: far from the solid, where most voxels are.
+  bool reaches(double distance_mm) const { return distance_mm < blur_mm; }
+  /// The same as over(), with HU that are worth asking for only where they are painted.
+  template <typename Hu>
+  void over_by(double distance_mm, const Hu& with_hu, int with_label = kPhantomBackground) {
+    if (reaches(distance_mm)) over(distance_mm, with_hu(), with_label);
   }
 };
 
@@ -91,18 +99,20 @@ class Patient {
 
   Paint at(Vec3 p, double blur_mm) const {
     for (auto& x : p) x /= scale_;
-    const Vec3 moved = {p[0] + 3.5 * bend_[0].at(p), p[1] + 3 * bend_[1].at(p), p[2] + 3.5 * bend_[2].at(p)};
     Paint paint{.blur_mm = blur_mm};
     const double texture = texture_.at(p);
     const double waist = 1 + 0.04 * std::cos(p[2] / 60);
     const Solid skin = {{0, 0, p[2]}, {kBodySemiMm[0] * waist, kBodySemiMm[1] * waist, kBodySemiMm[2]}, 2.3};
     const double body = distance_mm(skin, p);
-    paint_surroundings(paint, p, body);
+    paint_surroundings(paint, p, body, texture);
     paint.over(body, -100 + 8 * texture);
     paint.over(body + fat_mm_, 54 + 7 * texture);
     const double cavity = body + fat_mm_ + 9;
     paint.over(cavity, -45 + 45 * texture);
-    paint_organs(paint, moved, cavity, texture);
+    if (paint.reaches(cavity + kWallMm)) {
+      const Vec3 moved = {p[0] + 3.5 * bend_[0].at(p), p[1] + 3 * bend_[1].at(p), p[2] + 3.5 * bend_[2].at(p)};
+      paint_organs(paint, moved, cavity, texture);
+    }
     paint_bones(paint, p, cavity);
     return paint;
   }
@@ -120,8 +130,8 @@ class Patient {
     }
   }
 
-  void paint_surroundings(Paint& paint, const Vec3& p, double body) const {
-    const double foam = -860 + 15 * texture_.at(p);  // the lungs' HU
+  void paint_surroundings(Paint& paint, const Vec3& p, double body, double texture) const {
+    const double foam = -860 + 15 * texture;  // the lungs' HU
     const double table = p[1] - table_mm_ + 0.0011 * p[0] * p[0];
     paint.over(std::max(std::abs(table - 7) - 8, std::abs(p[0]) - 90), -560);
     paint.over(std::max(std::abs(table - 7) - 6, std::abs(p[0]) - 88), foam);
@@ -129,7 +139,7 @@ class Patient {
   }
 
   void paint_organs(Paint& paint, const Vec3& p, double cavity, double texture) const {
-    const auto inside = [&](double distance) { return std::max(distance, cavity + 1.5); };
+    const auto inside = [&](double distance) { return std::max(distance, cavity + kWallMm); };
     const double liver = inside(std::min(distance_mm(right_lobe_.solid, p), distance_mm(left_lobe_, p)));
     const double heart = inside(distance_mm(heart_.solid, p));
     double lungs = std::min(distance_mm(lungs_[0], p), distance_mm(lungs_[1], p));
@@ -141,8 +151,11 @@ class Patient {
     const Solid& stomach = organs_[kStomach].solid;
     paint.over(std::max(inside(distance_mm(stomach, p)) + 3, p[1] - stomach.centre[1] + 5), -850);
     paint.over(heart, heart_.hu + 7 * texture);
-    const double vessel = std::max(0.0, std::abs(vessels_.at(p)) - 1.6) * 900;
-    paint.over(lungs, std::min(-830 + 35 * texture + vessel, 0.0), kPhantomLungs);
+    const auto lung = [&] {
+      const double vessel = std::max(0.0, std::abs(vessels_.at(p)) - 1.6) * 900;
+      return std::min(-830 + 35 * texture + vessel, 0.0);
+    };
+    paint.over_by(lungs, lung, kPhantomLungs);
     paint.over(liver, right_lobe_.hu + 7 * texture, kPhantomLiver);
     for (const auto& lesion : lesions_)
       paint.over(std::max(distance_mm(lesion.solid, p), liver + 2), lesion.hu + 6 * texture, kPhantomLesion);
@@ -150,24 +163,30 @@ class Patient {
 
   void paint_bones(Paint& paint, const Vec3& p, double cavity) const {
     const auto beat = [](double at, double period) { return std::abs(at - period * std::round(at / period)); };
-    const double marrow = 330 + 80 * trabeculae_.at(p);
+    std::optional<double> bone;  // is asked for by few voxels
+    const auto trabeculae = [&] { return bone ? *bone : *(bone = trabeculae_.at(p)); };
+    const auto marrow = [&] { return 330 + 80 * trabeculae(); };
     const double rib =
         std::max(std::abs(cavity - 2) - 4, beat(p[2] + rib_tilt_ * p[1] - rib_phase_mm_, rib_period_mm_) - 4);
-    paint.over(std::max(rib, -30 - p[2]), marrow + 60);
-    paint.over(distance_mm({{0, -54, 45}, {13, 6, 55}, 2.5}, p), marrow);
+    paint.over_by(std::max(rib, -30 - p[2]), [&] { return marrow() + 60; });
+    // What is far is beyond any blur: voxels are 3.4 mm wide at most, semi-axes 6 mm at least.
+    constexpr Solid kSternum = {{0, -54, 45}, {13, 6, 55}, 2.5};
+    if (!is_far(kSternum, p)) paint.over_by(distance_mm(kSternum, p), marrow);
 
     Vec3 s = p;  // in the frame of the bent spine
     s[0] -= spine_bend_mm_ * std::sin(p[2] / 60 + spine_phase_);
     s[1] -= 0.6 * spine_bend_mm_ * std::cos(p[2] / 70 + spine_phase_);
     s[2] = 0;
-    const double body = distance_mm({{0, 33, 0}, {vertebra_semi_mm_[0], vertebra_semi_mm_[1], kEndless}, 2.4}, s);
-    const double canal = distance_mm({{0, 52, 0}, {7.5, 6.5, kEndless}, 2}, s);
-    const double arch = distance_mm({{0, 53, 0}, {15, 12, kEndless}, 2.2}, s);
+    constexpr Solid kCanal = {{0, 52, 0}, {7.5, 6.5, kEndless}, 2}, kArch = {{0, 53, 0}, {15, 12, kEndless}, 2.2};
+    const Solid vertebra = {{0, 33, 0}, {vertebra_semi_mm_[0], vertebra_semi_mm_[1], kEndless}, 2.4};
+    if (is_far(vertebra, s) && is_far(kArch, s)) return;
+    const double body = distance_mm(vertebra, s), canal = distance_mm(kCanal, s), arch = distance_mm(kArch, s);
     const double spine = std::min(body, arch);
     const double disc = beat(p[2] - vertebra_phase_mm_, vertebra_mm_);  // from the middle of a disc
     paint.over(spine, 650, kPhantomSpine);                              // the cortex
-    paint.over(spine + 2.5, marrow, kPhantomSpine);
-    paint.over(std::max(body, disc - 3), 85 + 10 * trabeculae_.at(p), kPhantomSpine);
+    paint.over_by(spine + 2.5, marrow, kPhantomSpine);
+    paint.over_by(
+        std::max(body, disc - 3), [&] { return 85 + 10 * trabeculae(); }, kPhantomSpine);
     paint.over(canal, 25);
   }
 

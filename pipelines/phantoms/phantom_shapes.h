@@ -60,6 +60,13 @@ inline double distance_mm(const Solid& solid, const Vec3& p) {
   return std::sqrt(square) * (1 - 1 / level);
 }
 
+/// True beyond twice a semi-axis, where the distance to the surface is at least the shortest one. Costs no power.
+inline bool is_far(const Solid& solid, const Vec3& p) {
+  for (int a = 0; a < 3; ++a)
+    if (std::abs(p[a] - solid.centre[a]) >= 2 * solid.semi_mm[a]) return true;
+  return false;
+}
+
 /// A smooth random field: a sum of plane waves with about unit variance.
 class Waves {
  public:
