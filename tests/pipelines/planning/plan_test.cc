@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
-#include <tuple>
 
 #include "libcore/base/text.h"
 #include "libcore/device/host/host_device.h"
@@ -44,11 +43,9 @@ std::string refusal(const PlanOptions& options) {
 
 /// A TPU v3 of one board: 8 cores.
 NamedDevice one_board() {
-  NamedDevice device = device_from_name("tpu-v3");
-  TpuSpec spec = *device.device->tpu();
+  TpuSpec spec = *device_from_name("tpu-v3").device->tpu();
   spec.slices.resize(1);
-  device.device = std::make_shared<TpuDevice>(spec);
-  return device;
+  return {.device = std::make_shared<TpuDevice>(spec)};
 }
 
 /// This machine with one rate for all work: 1 Gbyte, Gelement or Gflop a second.
@@ -164,8 +161,7 @@ TEST(RunPlan, PreferFewestTakesFewerCoresThanTheFastest) {
 
 TEST(RunPlan, ARunOnTheFewestCoresGetsTheSameGridFromFewerCandidates) {
   PlanOptions options = small_options(8);
-  options.device = flat_host(), options.preference = Preference::kFewestCores;
-  options.extents = {4, 32, 32, 32};
+  options.device = flat_host(), options.preference = Preference::kFewestCores, options.extents = {4, 32, 32, 32};
   const std::int64_t alone = planned(options).chosen().core_bytes;
   std::set<std::int64_t> cores;
   for (const std::int64_t divisor : {1, 2, 3, 5}) {
@@ -174,13 +170,9 @@ TEST(RunPlan, ARunOnTheFewestCoresGetsTheSameGridFromFewerCandidates) {
     const PlanReport all = planned(options);
     options.for_run = true;
     const PlanReport few = planned(options);
-    const Cut &expected = all.chosen().cut, &cut = few.chosen().cut;
-    EXPECT_EQ(to_string(cut.mesh.partition), to_string(expected.mesh.partition)) << divisor;
-    EXPECT_EQ(std::tuple(cut.mesh.replicas, cut.recompute, cut.thinnest_slab),
-              std::tuple(expected.mesh.replicas, expected.recompute, expected.thinnest_slab))
-        << divisor;
-    EXPECT_EQ(few.candidates.size() < all.candidates.size(), cut.mesh.cores() <= 4) << divisor;
-    cores.insert(cut.mesh.cores());
+    EXPECT_EQ(to_json(few, false)["chosen"], to_json(all, false)["chosen"]) << divisor;
+    cores.insert(few.chosen().cut.mesh.cores());
+    EXPECT_EQ(few.candidates.size() < all.candidates.size(), few.chosen().cut.mesh.cores() <= 4) << divisor;
   }
   EXPECT_GE(cores.size(), 3) << "budgets of one core, and of several";
 }
@@ -211,9 +203,7 @@ TEST(RunPlan, OverTheBudgetNamesTheNearestItsAllocationsAndAGridThatFits) {
   EXPECT_EQ(std::distance(std::sregex_iterator(text.begin(), text.end(), allocation), std::sregex_iterator()), 5)
       << text;
   options.advises = false;
-  const std::string brief = refusal(options);
-  EXPECT_THAT(brief, testing::Not(HasSubstr("This fits: ")));
-  EXPECT_THAT(brief, HasSubstr("\nThis would fit: ")) << "what was priced tells";
+  EXPECT_THAT(refusal(options), testing::AllOf(testing::Not(HasSubstr("This fits: ")), HasSubstr("This would fit: ")));
   std::smatch fits;
   ASSERT_TRUE(std::regex_search(text, fits, std::regex("\nThis fits: .* \\(([0-9]+) cores\\)$"))) << text;
   options.cores = std::stoll(fits[1]);
