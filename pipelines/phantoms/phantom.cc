@@ -179,7 +179,7 @@ class Patient {
     s[2] = 0;
     constexpr Solid kCanal = {{0, 52, 0}, {7.5, 6.5, kEndless}, 2}, kArch = {{0, 53, 0}, {15, 12, kEndless}, 2.2};
     const Solid vertebra = {{0, 33, 0}, {vertebra_semi_mm_[0], vertebra_semi_mm_[1], kEndless}, 2.4};
-    if (is_far(vertebra, s) && is_far(kArch, s)) return;
+    if (is_far(vertebra, s) && is_far(kArch, s)) return;  // the canal lies in the arch
     const double body = distance_mm(vertebra, s), canal = distance_mm(kCanal, s), arch = distance_mm(kArch, s);
     const double spine = std::min(body, arch);
     const double disc = beat(p[2] - vertebra_phase_mm_, vertebra_mm_);  // from the middle of a disc

@@ -159,63 +159,63 @@ struct UnequalScene : Scene {
     write_dataset_json(d);
     prepare_dataset({.dataset = data(), .work = work(), .spacing = "keep"}, progress);
   }
+
+  nlohmann::json record(const std::string& run) const { return read_json(path(run) / "run.json"); }
+  std::int64_t core_bytes(const std::string& run) const {
+    return record(run).at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
+  }
+  /// Trains with these settings too within a budget of a core, and returns what was chosen.
+  std::vector<Choice> train(const std::string& run, std::int64_t core_bytes, const WordsOfSettings& words,
+                            Progress& to) const {
+    TrainSettings train;
+    train.options.work = work(), train.options.run = path(run);
+    say_all(train, words);
+    say_all(train, {{"depth", "2"}, {"base-filters", "2"}, {"fold", "all"}, {"precision", "f32"}});
+    train.model.core_budget_bytes = core_bytes;
+    run_train(train, {.threads = 2}, to);
+    return train.options.chosen;
+  }
+  /// Goes on for a step more, as `train --resume RUN`.
+  void resume(const std::string& run) const {
+    TrainSettings again;
+    again.options.work = path(run), again.options.resume = true;
+    const int steps = record(run).at("training").at("steps").get<int>();
+    again.settings.say(Layer::kCommandLine, "steps", {std::to_string(steps + 1)});
+    NoProgress quiet;
+    EXPECT_FALSE(run_train(again, {.threads = 2}, quiet).interrupted);
+  }
 };
 
 TEST(FitIntoTime, WholeVolumesThatAreOverTheMemoryAreCroppedWhichIsSaid) {
   const UnequalScene scene("fit_unequal");
-  const auto record_of = [&](const std::string& run, std::int64_t core_bytes, const WordsOfSettings& words,
-                             RecordingProgress& progress) {
-    TrainSettings train;
-    train.options.work = scene.work(), train.options.run = scene.path(run);
-    say_all(train, words);
-    say_all(train, {{"depth", "2"}, {"base-filters", "2"}, {"fold", "all"}, {"precision", "f32"}});
-    train.model.core_budget_bytes = core_bytes;
-    run_train(train, {.threads = 2}, progress);
-    return read_json(scene.path(run) / "run.json");
-  };
   RecordingProgress quiet, said;
-  const auto crop = record_of("crop", 0, {{"steps", "1"}, {"crop", "64x64x64"}}, quiet);
-  const auto bytes = crop.at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
-  const auto tight = record_of("tight", bytes + bytes / 4, {{"time", "1s"}, {"partition", "1x1x1x1x1"}}, said);
+  scene.train("crop", 0, {{"steps", "1"}, {"crop", "64x64x64"}}, quiet);
+  const std::int64_t bytes = scene.core_bytes("crop");
+  scene.train("tight", bytes + bytes / 4, {{"time", "1s"}, {"partition", "1x1x1x1x1"}}, said);
   EXPECT_THAT(said.lines, testing::Contains("not chosen: {crop} whole (a step on a whole volume is over the memory)"));
-  EXPECT_EQ(tight.at("training").at("crop"), "64x64x64");
-  const auto ample = record_of("ample", 0, {{"time", "1s"}}, quiet);
-  EXPECT_EQ(ample.at("training").at("crop"), "whole");
-  TrainSettings again;
-  again.options.work = scene.path("tight"), again.options.resume = true;  // as `train --resume RUN`
-  again.settings.say(Layer::kCommandLine, "steps", {std::to_string(tight.at("training").at("steps").get<int>() + 1)});
-  EXPECT_FALSE(run_train(again, {.threads = 2}, quiet).interrupted) << "it goes on with its crop";
+  EXPECT_EQ(scene.record("tight").at("training").at("crop"), "64x64x64");
+  scene.train("ample", 0, {{"time", "1s"}}, quiet);
+  EXPECT_EQ(scene.record("ample").at("training").at("crop"), "whole");
+  scene.resume("tight");
+  EXPECT_EQ(scene.record("tight").at("training").at("crop"), "64x64x64");
 }
 
 TEST(FitIntoTime, WholeVolumesThatAreOverTheMemoryOfACoreAreCutOverSeveral) {
   const UnequalScene scene("fit_cut");
-  const auto run = [&](const std::string& name, std::int64_t core_bytes, const WordsOfSettings& words) {
-    TrainSettings train;
-    train.options.work = scene.work(), train.options.run = scene.path(name);
-    say_all(train, words);
-    say_all(train, {{"depth", "2"}, {"base-filters", "2"}, {"fold", "all"}, {"precision", "f32"}});
-    train.model.core_budget_bytes = core_bytes;
-    NoProgress quiet;
-    run_train(train, {.threads = 2}, quiet);
-    return train.options.chosen;
-  };
-  const auto record_of = [&](const std::string& name) { return read_json(scene.path(name) / "run.json"); };
-  run("crop", 0, {{"steps", "1"}, {"crop", "64x64x64"}});
-  const auto bytes = record_of("crop").at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
-  const std::vector<Choice> chosen = run("cut", bytes, {{"time", "1s"}});
+  NoProgress quiet;
+  scene.train("crop", 0, {{"steps", "1"}, {"crop", "64x64x64"}}, quiet);
+  const std::int64_t bytes = scene.core_bytes("crop");
+  const std::vector<Choice> chosen = scene.train("cut", bytes, {{"time", "1s"}}, quiet);
   EXPECT_EQ(value_in(chosen, "partition"), "auto");
   EXPECT_EQ(value_in(chosen, "prefer"), "fewest");
   EXPECT_EQ(value_in(chosen, "crop"), "whole");
-  const auto cores = record_of("cut").at("memory").at("bytes_per_core").get<std::vector<std::int64_t>>();
-  EXPECT_EQ(cores.size(), 2) << "a whole volume of 128x64x64 has twice the voxels of a crop";
-  for (const std::int64_t core : cores) EXPECT_LE(core, bytes);
-  TrainSettings again;
-  again.options.work = scene.path("cut"), again.options.resume = true;  // as `train --resume RUN`
-  const auto steps = record_of("cut").at("training").at("steps").get<int>();
-  again.settings.say(Layer::kCommandLine, "steps", {std::to_string(steps + 1)});
-  NoProgress quiet;
-  EXPECT_FALSE(run_train(again, {.threads = 2}, quiet).interrupted);
-  EXPECT_EQ(record_of("cut").at("memory").at("bytes_per_core").size(), 2) << "it goes on with its grid";
+  const auto cores = [&] {
+    return scene.record("cut").at("memory").at("bytes_per_core").get<std::vector<std::int64_t>>();
+  };
+  EXPECT_EQ(cores().size(), 2) << "a whole volume of 128x64x64 has twice the voxels of a crop";
+  for (const std::int64_t core : cores()) EXPECT_LE(core, bytes);
+  scene.resume("cut");
+  EXPECT_EQ(cores().size(), 2) << "it goes on with its grid";
 }
 
 TEST(FitIntoTime, WholeVolumesAtTheEndThatAreOverTheMemoryAreLeftOutWhichIsSaid) {
