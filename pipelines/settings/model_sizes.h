@@ -15,8 +15,7 @@ struct ModelSize {
 };
 
 struct ModelSizes {
-  std::vector<ModelSize> sizes;      // the largest first; empty: {time} leaves the model as it is
-  std::int64_t steps_of_member = 1;  // that each of several networks side by side should have at least
+  std::vector<ModelSize> sizes;  // the largest first; empty: {time} leaves the model as it is
 
   /// True when the sizes differ in this option.
   bool sets(const std::string& option) const;

@@ -142,31 +142,6 @@ std::pair<std::vector<Choice>, MeasuredTimes> choose_size(const TimedTraining& t
   return {fields_of(sizes.sizes[found.size], found.reason), found.times};
 }
 
-/// Chooses the networks side by side, and measures their steps; none where it is one.
-///   times  of one network; becomes those of all
-std::optional<Choice> choose_members(const TimedTraining& t, std::unique_ptr<TrainingTask>& task, ProcessPlan& plan,
-                                     MeasuredTimes& times) {
-  const std::int64_t alone = steps_in_time(times);
-  if (t.settings.options.optimizer.kind != OptimizerKind::kAdam) return std::nullopt;  // others want another rate then
-  std::int64_t members = members_in_time(times, sizes_of(*t.settings.options.spec.model).steps_of_member,
-                                         t.settings.options.batch, task->training_cases());
-  if (members == 1) return std::nullopt;
-  for (; members > 1; --members) {
-    set_fields(t, {{"members", members, ""}});
-    if (fits_everywhere(t, *task)) break;
-  }
-  if (members == 1) {
-    t.settings.settings.withdraw("members");
-    t.settle();
-    return std::nullopt;
-  }
-  times = measure_steps(t, task, plan);
-  return Choice{"members", members,
-                counted(alone, "step") + " of one network would fit into {time}, more than it learns from " +
-                    counted(task->training_cases(), "case") +
-                    "; several predict better together than each does in the mean"};
-}
-
 /// Returns the steps that fit where a number of them, which was given, is on larger samples than the others: how long a
 /// step is in the mean then depends on how many there are.
 ///   times  by the mean of the samples as the task is settled
@@ -202,9 +177,6 @@ FittedIntoTime fit_into_time(const TimedTraining& t, std::unique_ptr<TrainingTas
     t.settle();
     times = measure_steps(t, task, fitted.plan);
   }
-  if (t.to_recipe && t.settings.leaves_to_time("members"))
-    if (std::optional<Choice> members = choose_members(t, task, fitted.plan, times))
-      fitted.choices.push_back(std::move(*members));
   if (const std::string overrun = overrun_text(times); !overrun.empty()) t.context.progress().warn(overrun);
   // The recipe takes the same share of any number of steps.
   const bool given =

@@ -1,6 +1,6 @@
 // What {time} chooses by steps that are run, measured and forgotten: the number of steps, the size of the model, the
-// grid where a core has a budget, and of a U-Net on volumes whether they are cropped and the members, where nobody gave
-// them. run_train() calls it once the data and the folder are known.
+// grid where a core has a budget, and of a U-Net on volumes whether they are cropped, where nobody gave them.
+// run_train() calls it once the data and the folder are known.
 //
 //   const FittedIntoTime fitted = fit_into_time({settings, true, records, folder, context, begun, settle}, task);
 //   fitted.choices;   // {"base-filters", 16, "1620 steps fit into {time}, ..."}, {"steps", 1620, "a step takes ..."}

@@ -40,11 +40,6 @@ std::string overrun_text(const MeasuredTimes& t) {
          (t.validation_s > 0 ? ", or validate nothing with {fold} all" : "");
 }
 
-std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t wanted, std::int64_t batch, std::int64_t cases) {
-  const std::int64_t learned = std::max(wanted, (kSamplesOfCase * cases + batch - 1) / batch);
-  return std::clamp<std::int64_t>(steps_in_time(times) / learned, 1, kMostMembers);
-}
-
 SizeInTime size_in_time(const SizeTrials& trials) {
   constexpr std::int64_t kMostWrong = 3;  // the factor by which a prediction may be too low
   SizeInTime found;

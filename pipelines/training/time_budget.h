@@ -1,7 +1,6 @@
 // How many steps fit into a time. They are fixed before the first step and kept in the run, so that the schedule of the
 // learning rate ends when the time does, a resumed run goes on to the same bytes, and the same settings give the same
-// run on a machine of another speed. Also the size of the model with which enough of them fit, and how many networks
-// are trained side by side where there is time for more than one learns from.
+// run on a machine of another speed. Also the size of the model with which enough of them fit.
 //
 //   steps_in_time({.time_s = 3600, .step_s = 2.5, .validation_s = 40})   // 1380
 #pragma once
@@ -30,19 +29,6 @@ struct MeasuredTimes {
 std::int64_t steps_in_time(const MeasuredTimes& times);
 /// Returns a warning where not even one step and the last validation fit; empty where they do.
 std::string overrun_text(const MeasuredTimes& times);
-
-/// The most networks side by side that are chosen.
-inline constexpr std::int64_t kMostMembers = 5;
-/// Samples of each case from which a network has learned what the cases tell. On 32 cases of head and neck CT 2000
-/// steps, 62 samples of each, gave a mean Dice at most 0.02 above 500 steps (data/README.md).
-inline constexpr std::int64_t kSamplesOfCase = 40;
-
-/// Returns how many networks side by side have enough steps each, 1 to kMostMembers.
-///   wanted  the fewest steps of each
-///   times  of a step of one network
-///   batch  samples of a step
-///   cases  that train
-std::int64_t members_in_time(const MeasuredTimes& times, std::int64_t wanted, std::int64_t batch, std::int64_t cases);
 
 /// A size of a model: for people ("32 filters"), and the steps that a training of it should have.
 struct TriedSize {

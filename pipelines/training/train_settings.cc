@@ -20,8 +20,7 @@ namespace {
 
 /// True for what {time} chooses of a U-Net on volumes beside its size.
 bool is_of_volumes(const Model& model, const std::string& option) {
-  return (option == "crop" || option == "members") && model.data == kVoxelLabels && model.spatial_axes == 3 &&
-         std::ranges::count(model.fields, "members", &ConfigField::option_name) > 0;
+  return option == "crop" && model.data == kVoxelLabels && model.spatial_axes == 3;
 }
 
 /// Returns the first field of a TPUConfig that is said. train_batch_size does not count: the batch of a step means the

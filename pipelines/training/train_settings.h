@@ -37,8 +37,8 @@ struct TrainSettings {
   /// not given.
   bool chooses(std::string* why = nullptr) const;
   /// True when {time} chooses a field of the model, where the recipe chooses at all: those of its size
-  /// (settings/model_sizes.h), if nobody gave one of them, and crop and members of a U-Net on volumes; also the
-  /// partition, where a core has a budget and nothing is said of the grid.
+  /// (settings/model_sizes.h), if nobody gave one of them, and crop of a U-Net on volumes; also the partition, where a
+  /// core has a budget and nothing is said of the grid.
   bool leaves_to_time(const std::string& option) const;
   /// Sets the values of the recipe for this data, chosen on rank 0 for all ranks, and returns them. A later call, for
   /// other steps, keeps the precision, and takes back what an earlier one chose and this one does not.

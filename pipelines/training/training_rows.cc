@@ -47,7 +47,7 @@ Setting time_row(TrainOptions& t) {
                  .help =
                      "Time to train in, like 90s, 30m or 1h, in place of {steps}: some steps are measured and "
                      "forgotten, then the steps that fit, with validation, are fixed and said; of unet3d and retinanet "
-                     "also the size of the model, of unet3d {crop} and {members}, with {memory} the {partition}, where "
+                     "also the size of the model, of unet3d the {crop}, with {memory} the {partition}, where "
                      "nothing else says them",
                  .group = kTraining,
                  .value = [&t](const std::string& text) { t.time_s = seconds_from_text(text); }};

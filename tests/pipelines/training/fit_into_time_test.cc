@@ -26,14 +26,12 @@ TEST(FitIntoTime, ChoosesTheSizeOfAModelOfWhichNothingIsSaid) {
     return train.leaves_to_time(option);
   };
   EXPECT_TRUE(chooses({{"time", "1h"}}, "base-filters"));
-  for (const char* option : {"crop", "members"}) {
-    EXPECT_TRUE(chooses({{"time", "1h"}}, option)) << option;
-    EXPECT_FALSE(chooses({{"time", "1h"}, {"model", "retinanet"}}, option)) << option;
-  }
+  EXPECT_TRUE(chooses({{"time", "1h"}}, "crop"));
+  EXPECT_FALSE(chooses({{"time", "1h"}, {"model", "retinanet"}}, "crop"));
   EXPECT_FALSE(chooses({{"time", "1h"}, {"crop", "64x64x64"}}, "crop")) << "its default, but given";
   EXPECT_FALSE(chooses({{"steps", "9"}}, "base-filters"));
   EXPECT_FALSE(chooses({{"time", "1h"}, {"base-filters", "32"}}, "base-filters")) << "its default, but given";
-  EXPECT_TRUE(chooses({{"time", "1h"}, {"base-filters", "32"}}, "members"));
+  EXPECT_FALSE(chooses({{"time", "1h"}}, "members")) << "several networks predict no better in the same time";
   EXPECT_FALSE(chooses({{"time", "1h"}, {"from", "run"}}, "base-filters"));
   EXPECT_FALSE(chooses({{"time", "1h"}, {"model", "resnet3d18"}}, "base-filters"));
   for (const char* option : {"backbone", "base-filters", "pyramid-filters"}) {
@@ -89,30 +87,9 @@ TEST(FitIntoTime, AModelOverTheMemoryOfACoreDoesNotFit) {
   EXPECT_TRUE(fits(64, 0));
 }
 
-/// Trains 2 small volumes for an hour with these settings too, but for a stop behind the first step, and returns what
-/// was chosen.
-std::vector<Choice> chosen_for_an_hour(const std::string& scene_name, WordsOfSettings words) {
-  const TrainingScene scene(scene_name);
-  TrainSettings train;
-  train.options.work = scene.work(), train.options.run = scene.path("run");
-  words.merge(
-      WordsOfSettings{{"time", "1h"}, {"depth", "1"}, {"base-filters", "2"}, {"crop", "16x16x16"}, {"fold", "all"}});
-  say_all(train, words);
-  StoppingProgress stops(1, false);
-  EXPECT_TRUE(run_train(train, {.threads = 2}, stops).interrupted);
-  return train.options.chosen;
-}
-
 std::string value_in(const std::vector<Choice>& choices, const std::string& option) {
   const auto found = std::ranges::find(choices, option, &Choice::option);
   return found == choices.end() ? "" : found->shown();
-}
-
-TEST(FitIntoTime, AnHourOnTwoSmallVolumesGoesToSeveralMembersUnlessTheyAreGiven) {
-  const std::vector<Choice> chosen = chosen_for_an_hour("fit_members", {});
-  EXPECT_EQ(value_in(chosen, "members"), std::to_string(kMostMembers)) << "on any machine a step takes below 0.4 s";
-  const std::vector<Choice> given = chosen_for_an_hour("fit_given", {{"members", "1"}});
-  EXPECT_EQ(value_in(given, "members"), "");
 }
 
 TEST(FitIntoTime, VolumesThatAreSmallerThanACropAreNotCropped) {

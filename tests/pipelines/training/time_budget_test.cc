@@ -45,20 +45,6 @@ TEST(TimeBudget, ATimeForLessThanAStepAndAValidationIsSaidToBeTooShort) {
 
 constexpr std::int64_t kWanted = 1500;
 
-TEST(TimeBudget, SeveralMembersAreTrainedWhereEachHasEnoughSteps) {
-  const auto members = [](double steps, std::int64_t batch, std::int64_t cases) {
-    return members_in_time({.time_s = 3600, .step_s = 0.97 * 3600 / (steps + 0.5)}, kWanted, batch, cases);
-  };
-  constexpr std::int64_t kFew = 30, kMany = 400;
-  EXPECT_EQ(members(kWanted - 1, 1, kFew), 1);
-  EXPECT_EQ(members(2 * kWanted - 1, 1, kFew), 1);
-  EXPECT_EQ(members(2 * kWanted, 1, kFew), 2);
-  EXPECT_EQ(members(100 * kWanted, 1, kFew), kMostMembers);
-  EXPECT_EQ(members(10 * kWanted, 1, kMany), 1) << "more cases want more steps";
-  EXPECT_EQ(members(2 * kMany * kSamplesOfCase, 1, kMany), 2);
-  EXPECT_EQ(members(10 * kWanted, 4, kMany), 3) << "a step of four samples";
-}
-
 /// Tries sizes of 32, 24, 16 and 8 filters, where the work of a step grows with their square.
 struct TriedSizes {
   double steps, predicted;  // of 32 filters, over the wanted ones: as measured, and as predicted
