@@ -9,7 +9,7 @@ namespace voxshard {
 struct LinkedPackage {
   const char *package, *version, *source, *source_version, *architecture;
   const char* licence;  // of its files in general, in Debian's short names; empty where it is not known
-  const char* linked;   // names of its libraries on the link line of the program, between blanks
+  const char* linked;   // names of its libraries that the program links or loads, between blanks
   const char* loaded;   // names of its libraries that only other libraries load
   bool compiled_in;     // true: all headers, which are compiled into the program
 };

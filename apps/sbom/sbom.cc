@@ -117,8 +117,9 @@ nlohmann::ordered_json spdx_document() {
       {"documentNamespace", ""},
       {"creationInfo", {{"created", kLinkedCreated}, {"creators", {"Tool: " + name}}}},
       {"comment",
-       "Packages are those of the system that linked the program: DYNAMIC_LINK is on its link line, STATIC_LINK is "
-       "compiled in from headers, DEPENDS_ON is loaded by one of those. Plugins that libraries open while they run are "
+       "Packages are those of the system that linked the program: DYNAMIC_LINK is linked, or loaded by the program "
+       "itself, STATIC_LINK is compiled in from headers, DEPENDS_ON is loaded by one of those. Plugins that libraries "
+       "open while they run are "
        "not listed. Licences of what the program links are those of the parts that it takes; of the rest they are what "
        "the copyright file of the package says of its files in general, where that has a name in the list of SPDX."},
       {"packages", Json::array({{{"name", "voxshard"},

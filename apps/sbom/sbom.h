@@ -5,9 +5,9 @@
 //   spdx_document()            // voxshard --sbom: SPDX 2.3
 //   third_party()              // voxshard help third-party
 //
-// The rule: every library that the program's link line names, every library that is compiled in from headers, and every
-// library that these load in turn on the system of the build (ldd). Plugins that a library opens by itself while it
-// runs (Open MPI's transports) are not in it.
+// The rule: every library that the program's link line names or that it loads by itself (OpenCV's codecs), every
+// library that is compiled in from headers, and every library that these load in turn on the system of the build (ldd).
+// Plugins that a library opens by itself while it runs (Open MPI's transports) are not in it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -23,7 +23,7 @@ struct ThirdParty {
   std::string architecture;                 // "amd64"
   std::string licence;                      // SPDX expression; "NOASSERTION" where none is known
   std::string use;                          // what voxshard takes it for; empty: other libraries take it
-  std::vector<std::string> linked, loaded;  // names of libraries: on the link line, and those that only these load
+  std::vector<std::string> linked, loaded;  // names of libraries: of the program, and those that only these load
   bool compiled_in = false;                 // all headers
   bool direct() const { return compiled_in || !linked.empty(); }
 };

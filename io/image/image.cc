@@ -1,32 +1,20 @@
 #include "io/image/image.h"
 
 #include <cstring>
-#include <new>
 
 #include <opencv2/core.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
 #include "io/files/now_reading.h"
+#include "io/image/codecs.h"
 #include "io/image/opencv_threads.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Returns the decoded image: upright, blue first, 8 or 16 bits; empty when it cannot be decoded.
-cv::Mat decoded(const std::string& bytes) {
-  const cv::Mat buffer(1, static_cast<int>(bytes.size()), CV_8U, const_cast<char*>(bytes.data()));
-  try {
-    return cv::imdecode(buffer, cv::IMREAD_COLOR | cv::IMREAD_ANYDEPTH);
-  } catch (const cv::Exception& e) {
-    if (e.code == cv::Error::StsNoMem) throw std::bad_alloc();
-    return {};
-  }
-}
 
 constexpr std::int64_t kMostSetting = std::int64_t{1} << 31;
 
@@ -57,7 +45,7 @@ Tensor read_rgb(const fs::path& path, const ImageReadOptions& options) {
   const ImageHeader h = parse_image_header(bytes, path);
   require_pixels_within(options.most_pixels, h.width, h.height, path);
   opencv_on_this_thread();
-  cv::Mat bgr = decoded(bytes);
+  cv::Mat bgr = decoded_picture(bytes);
   if (bgr.empty() || bgr.channels() != 3 || (bgr.depth() != CV_8U && bgr.depth() != CV_16U))
     throw input_error(path, std::string("is a damaged ") + format_name(h.format) + ", or one of an unusual kind",
                       "copy it again from its source, or convert it");
@@ -77,15 +65,14 @@ std::string encoded_rgb(const Tensor& rgb, const std::string& ending) {
   opencv_on_this_thread();
   cv::Mat bgr;
   cv::cvtColor(shared_view(rgb), bgr, cv::COLOR_RGB2BGR);
-  std::vector<unsigned char> bytes;
-  cv::imencode(ending, bgr, bytes, {cv::IMWRITE_PNG_COMPRESSION, 6, cv::IMWRITE_JPEG_QUALITY, 95});
-  return {bytes.begin(), bytes.end()};
+  return encoded_picture(ending, bgr);
 }
 
 void load_codecs() {
   Tensor pixel(DType::kU8, {1, 1, 3});
   std::memset(pixel.data(), 0, 3);
-  decoded(encoded_rgb(pixel, ".png"));
+  if (decoded_picture(encoded_rgb(pixel, ".png")).empty())
+    throw Error(ErrorKind::kConfig, "[image] the codecs of OpenCV cannot read what they wrote: install them anew");
 }
 
 void write_rgb(const fs::path& path, const Tensor& rgb) {

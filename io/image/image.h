@@ -23,8 +23,8 @@ struct ImageReadOptions {
 };
 
 /// Reads the upright image, (H, W, 3), red first. 16 bits become 8 by rounding v / 257.
-/// Errors: kInput as read_image_header, and for pixels that cannot be decoded or are too many (E_SIZE).   Threads: any
-/// number at once.   Cost: the file, the decoded pixels and the result are held together.
+/// Errors: kInput as read_image_header, and for pixels that cannot be decoded or are too many (E_SIZE); those of
+/// load_codecs().   Threads: any number at once.   Cost: the file, the decoded pixels and the result are held together.
 Tensor read_rgb(const std::filesystem::path& path, const ImageReadOptions& options = {});
 
 /// Throws kInput E_SIZE, naming the image, when it has more than `most_pixels` pixels.
@@ -32,15 +32,16 @@ void require_pixels_within(std::int64_t most_pixels, std::int64_t width, std::in
                            const std::filesystem::path& image);
 
 /// Returns an (H, W, 3) u8 image, red first, as the bytes of a file with this ending (".png", ".jpg", ".tif"); JPEG
-/// with quality 95.
+/// with quality 95. Errors: those of load_codecs().
 std::string encoded_rgb(const Tensor& rgb, const std::string& ending);
 
-/// Encodes and decodes an image of one pixel, so that the data that OpenCV loads for its first image (tables, and in
-/// some builds every driver of GDAL: 10 MiB) is resident before memory is measured. Costs nothing the second time.
+/// Encodes and decodes an image of one pixel, so that what OpenCV loads for its first image (its codecs, and in some
+/// builds every driver of GDAL: some 40 MiB) is resident before memory is measured. Costs nothing the second time.
+/// Errors: kConfig where the codecs cannot be loaded (io/image/codecs.h).
 void load_codecs();
 
 /// Writes (H, W, 3) u8, red first, atomically: PNG, JPEG (quality 95) or TIFF by the name's ending.
-/// Errors: kOutput, also for another ending.
+/// Errors: kOutput, also for another ending; those of load_codecs().
 void write_rgb(const std::filesystem::path& path, const Tensor& rgb);
 
 }  // namespace voxshard

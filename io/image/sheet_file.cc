@@ -5,14 +5,11 @@
 
 #include <zlib.h>
 
-#include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
 #include <string>
-#include <vector>
 
 #include "io/files/atomic_file.h"
 #include "io/files/open_file.h"
-#include "io/image/opencv_threads.h"
+#include "io/image/image.h"
 
 namespace voxshard {
 namespace {
@@ -38,14 +35,7 @@ std::string mark() {
 
 void write_sheet(const fs::path& path, const Tensor& rgb) {
   ensure(rgb.dtype() == DType::kU8 && rgb.shape().axes() == 3 && rgb.shape()[2] == 3, "a sheet is (H, W, 3) u8");
-  opencv_on_this_thread();
-  const cv::Mat pixels(static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), CV_8UC3,
-                       const_cast<std::byte*>(reinterpret_cast<const std::byte*>(rgb.data())));
-  cv::Mat bgr;
-  cv::cvtColor(pixels, bgr, cv::COLOR_RGB2BGR);
-  std::vector<unsigned char> bytes;
-  cv::imencode(".png", bgr, bytes, {cv::IMWRITE_PNG_COMPRESSION, 6});
-  std::string file(bytes.begin(), bytes.end());
+  std::string file = encoded_rgb(rgb, ".png");
   file.insert(kHeadBytes, mark());
   write_text_atomically(path, file);
 }

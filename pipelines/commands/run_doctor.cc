@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "io/image/image.h"
 #include "io/output/output_file.h"
 #include "io/output/output_folder.h"
 #include "io/system/machine.h"
@@ -60,6 +61,16 @@ DoctorCheck convolutions_check(const SelfCheck& check, const std::string& unseen
               text_of(check)};
 }
 
+/// Whether OpenCV's codecs, which no command loads before its first picture, are here.
+DoctorCheck pictures_check() {
+  try {
+    load_codecs();
+    return {"pictures", State::kOk, "read and written"};
+  } catch (const Error& error) {
+    return {"pictures", State::kWarning, error.what()};
+  }
+}
+
 std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOptions& options,
                                        const DoctorReport& report) {
   std::vector<DoctorCheck> checks;
@@ -90,6 +101,7 @@ std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOp
       facts.huge_pages.empty()
           ? "not offered by this system"
           : facts.huge_pages + (huge ? "" : "; large arenas are slower without: set transparent_hugepage to madvise"));
+  checks.push_back(pictures_check());
   const bool space = facts.free_disk_bytes < 0 || facts.free_disk_bytes >= kLeastDiskBytes;
   add("disk", space ? State::kOk : State::kWarning,
       (facts.free_disk_bytes < 0 ? "unknown" : bytes_text(facts.free_disk_bytes) + " free in this folder") +

@@ -83,6 +83,7 @@ TaskReport classes_from_boxes(const ConvertRequest& request, Progress& progress)
   const std::vector<std::vector<Crop>> crops = crops_of(dataset, failures);
   std::vector<fs::path> inputs = {request.input};
   for (const DetectionImage& image : dataset.images) inputs.push_back(image_address(image.file).file);
+  load_codecs();  // without them no picture can be cut: that is not for each of them to say
   OutputFolder folder({.folder = request.output, .command = "convert", .inputs = inputs});
   const std::string part = "classes";
   folder.start({.options = content_hash("classes"), .parts = {part}});

@@ -46,6 +46,7 @@ TaskReport images_to_records(const ConvertRequest& request, Progress& progress) 
   if (!name_problem(stem, kMostNameBytes - 40).empty()) stem = "pictures";
   std::vector<fs::path> inputs = {request.input};
   for (const DetectionImage& image : dataset.images) inputs.push_back(image_address(image.file).file);
+  load_codecs();  // without them no picture can be converted: that is not for each of them to say
   OutputFolder folder({.folder = request.output, .command = "convert", .inputs = inputs});
   const int files =
       static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(request.files), dataset.images.size()));

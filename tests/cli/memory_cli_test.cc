@@ -110,18 +110,20 @@ TEST_F(MemoryCli, EveryTaskStaysWithinItsPlan) {
 TEST_F(MemoryCli, AnImageOverTheHostMemoryCostsItselfAndSaysWhatWouldFit) {
   Folder folder("memory_case");
   write_two_images(folder);
-  const CommandResult r = run_voxshard("predict " + run() + " " + (folder / "in") + " -o " + (folder / "out") +
-                                       " --host-memory 192MiB --json");
+  const CommandResult free =
+      run_voxshard("predict " + run() + " " + data() + "/imagesTs -o " + (folder / "free") + " --json");
+  const std::int64_t base = free.json().at("memory").at("planned").at("base"), mib = base / kMiB + 102;
+  const std::string words = "predict " + run() + " " + (folder / "in") + " --host-memory ";
+  const CommandResult r = run_voxshard(words + std::to_string(mib) + "MiB --json -o " + (folder / "out"));
   EXPECT_EQ(r.exit_code, 8) << r.err;
   EXPECT_EQ(r.json().at("cases").size(), 1u);
-  EXPECT_LT(r.json().at("memory").at("peak_resident_bytes"), 192 * kMiB) << "it was not read";
+  EXPECT_LT(r.json().at("memory").at("peak_resident_bytes"), mib * kMiB) << "it was not read";
   const auto failure = r.json().at("failures").at(0);
   EXPECT_EQ(failure.at("code"), "E_BUDGET");
   EXPECT_THAT(failure.at("message").get<std::string>(), HasSubstr("would fit"));
-  for (const auto& entry : fs::directory_iterator(folder / "in"))
-    if (!entry.path().filename().string().starts_with("large")) fs::remove(entry.path());
-  expect_refusal("predict " + run() + " " + (folder / "in") + " -o " + (folder / "none") + " --host-memory 150MiB", 7,
-                 "budget", "none of 1 images could be predicted");
+  fs::remove(folder / "in/phantom_002_0000.nii.gz");
+  expect_refusal(words + std::to_string(base / kMiB + 60) + "MiB -o " + (folder / "none"), 7, "budget",
+                 "none of 1 images");
 }
 
 TEST_F(MemoryCli, AnAverageHoldsOneNetworkAtATimeBesideItsSumsWithinItsBudget) {
@@ -259,10 +261,9 @@ TEST_F(MemoryCli, NoCommandTakesMoreThanItsBudgetInSilence) {
 }
 
 TEST_F(MemoryCli, WhatAVerificationKeepsBesideItsStepIsSaidWhereItExceedsTheBudget) {
-  const std::string words =
-      "verify --model unet3d --size 32x32x32 --base-filters 8 --partition 1x2x1x1x1 --threads 1 --host-memory ";
+  const std::string words = "verify --size 32x32x32 --base-filters 8 --partition 1x2x1x1x1 --threads 1 --host-memory ";
   CommandResult r{.exit_code = 7};
-  for (int mib = 100; mib < 400 && r.exit_code == 7; mib += 16) r = run_voxshard(words + std::to_string(mib) + "MiB");
+  for (int mib = 64; mib < 400 && r.exit_code == 7; mib += 8) r = run_voxshard(words + std::to_string(mib) + "MiB");
   ASSERT_EQ(r.exit_code, 0) << r.err;
   EXPECT_THAT(r.err, HasSubstr("W_PEAK")) << "the step alone fits";
 }

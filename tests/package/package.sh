@@ -107,6 +107,9 @@ makes_data() {
   in_root voxshard demo tmp/data --cases 2 --test 1 --quiet && in_root voxshard info tmp/data --quiet >/dev/null &&
     [ "$(find "$root/tmp/data/imagesTr" -name '*.nii.gz' | wc -l)" -eq 2 ]
 }
+makes_pictures() {  # by a library that the program loads itself, which only the package's Depends bring
+  in_root voxshard demo tmp/pictures --task detection --cases 2 --test 1 --quiet
+}
 shows_page() { "$@" 2>/dev/null | col -b | grep -e '--learning-rate' >/dev/null; }
 completes() {
   bash -c 'source "$1" && COMP_WORDS=(voxshard convert --to fo) COMP_CWORD=3 && _voxshard && [ "${COMPREPLY[*]}" = folder ]' - \
@@ -124,6 +127,7 @@ nothing_left() {
 expect "it is installed" install_it
 expect "--version is that of the build" same_version
 expect "demo writes a data set that info reads" makes_data
+expect "demo writes pictures" makes_pictures
 if has man; then expect "man shows a page" shows_page man -M "$root/usr/share/man" -P cat voxshard-train; fi
 if has mandoc; then expect "mandoc shows it" shows_page mandoc "$root/usr/share/man/man1/voxshard-train.1.gz"; fi
 expect "bash completes" completes

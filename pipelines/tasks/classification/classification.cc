@@ -13,6 +13,7 @@
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/scores/classes_difference.h"
+#include "pipelines/tasks/codecs_plan.h"
 #include "pipelines/tasks/group_folds.h"
 #include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
@@ -257,6 +258,7 @@ class ClassificationRow : public Task {
     o.further = options.further;
     ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references, kinds_);
     for (const fs::path& further : o.further) memory += {{MemoryPart::kReading, planned_bytes(json_bytes(further))}};
+    if (!o.png.empty()) memory += codecs_plan();
     require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer items at a time");
     const ClassReport report = evaluate_classes(o, context.progress());

@@ -197,7 +197,6 @@ class VideoObjects : public DetectionInputs {
   VideoObjects(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
       : DetectionInputs(batch, detection, detector) {
     wanted_inputs(b_.sieve(), frame_inputs(o_.input, d_.video.frames, d_.most_pixels));
-    load_codecs();
   }
 
   bool is_one_stream() const override { return true; }

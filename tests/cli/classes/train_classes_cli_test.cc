@@ -142,7 +142,7 @@ TEST_F(TrainClassesCli, ARunThatIsStoppedGoesOnToTheSameBits) {
 
 TEST_F(TrainClassesCli, BudgetsAreKeptOrRefused) {
   expect_refusal(words("small", "--steps 1 --memory 1MiB"), 7, "budget", "nothing was allocated");
-  expect_refusal(words("small", "--steps 1 --host-memory 60MiB"), 7, "budget", "nothing was allocated");
+  expect_refusal(words("small", "--steps 1 --host-memory 20MiB"), 7, "budget", "nothing was allocated");
   EXPECT_FALSE(std::filesystem::exists(file("small/checkpoints")));
   const CommandResult r = train("fits", "--steps 1 --batch 16 --partition auto --cores 4 --device tpu-v3 --json");
   EXPECT_GT(r.json().at("memory").at("planned_bytes"), 0);

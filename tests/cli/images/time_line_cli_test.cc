@@ -112,7 +112,7 @@ TEST_F(TimeLineCli, WhatIsWrongHasItsExitCode) {
   const std::string predict = "predict " + run() + " " + file("film.mkv") + " -o " + file("x.json");
   expect_refusal(predict + " --hop 0", 2, "usage", "hop");
   expect_refusal(predict + " --draw " + file("seen.gif"), 2, "usage", ".mp4");
-  expect_refusal(predict + " --host-memory 64MiB", 7, "budget", "");
+  expect_refusal(predict + " --host-memory 20MiB", 7, "budget", "");
   expect_refusal("predict " + run() + " " + file("new/b.mkv") + " -o " + file("x.json"), 4, "no_case",
                  "fewer than the 7");
   folder_->write("list.json", R"({"task": "classification", "items": "clips", "classes": ["a", "b"]})");

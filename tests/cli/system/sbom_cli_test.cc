@@ -171,6 +171,28 @@ TEST(SbomCli, EveryLibraryThatTheProgramNeedsIsInItWithItsVersion) {
   for (const json& package : sbom.at("packages")) EXPECT_TRUE(package.contains("versionInfo")) << package;
 }
 
+/// The library of OpenCV's codecs is in the list, though the program begins without it: it is loaded with the first
+/// picture.
+TEST(SbomCli, TheCodecsOfPicturesAreListedAndMissedWithTheFirstPictureAlone) {
+  if (std::system("command -v readelf >/dev/null") != 0) GTEST_SKIP() << "no readelf (Debian: binutils)";
+  const Folder folder("codecs");
+  const std::set<std::string> listed = libraries_of(document());
+  const auto codecs =
+      std::ranges::find_if(listed, [](const std::string& name) { return name.starts_with("libopencv_imgcodecs.so."); });
+  ASSERT_NE(codecs, listed.end());
+  EXPECT_EQ(output_of(folder, "readelf -d " VOXSHARD_BINARY).find(*codecs), std::string::npos);
+  folder.write(*codecs, "no library");
+  const std::string here = "LD_LIBRARY_PATH=" + (folder / "");
+  EXPECT_EQ(run_voxshard("--version", "", here).exit_code, 0);
+  const CommandResult doctor = run_voxshard("doctor --check", "", here);
+  EXPECT_EQ(doctor.exit_code, 0);
+  EXPECT_THAT(doctor.out, HasSubstr("WARNING  pictures: [image] pictures can be neither read nor written here: "));
+  const CommandResult demo =
+      run_voxshard("demo " + (folder / "pictures") + " --task detection --cases 2 --test 1", "", here);
+  EXPECT_EQ(demo.exit_code, 5);
+  EXPECT_THAT(demo.err, HasSubstr(*codecs));
+}
+
 TEST(SbomCli, WhatOtherLibrariesLoadHasTheLicenceOfItsCopyrightFile) {
   if (!std::filesystem::exists("/usr/share/doc/libexpat1/copyright")) GTEST_SKIP() << "no copyright files of Debian";
   int indirect = 0, known = 0;

@@ -4,10 +4,10 @@
 //                  with distances of surfaces 8 n, and about 12 n for a class that fills the volume
 #include <algorithm>
 
-#include "io/image/image.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/text.h"
 #include "libcore/metrics/surface/surface_distances.h"
+#include "pipelines/tasks/codecs_plan.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/memory_moments.h"
 
@@ -61,10 +61,8 @@ ProcessPlan image_plan(const std::vector<Evaluated>& cases, const VolumeFormats&
     all += bytes, largest = std::max(largest, bytes);
   }
   trim_freed_memory();  // memory of the cases, which the plan of the images does not hold a second time
-  const std::int64_t before = resident_bytes();
-  load_codecs();
   ProcessPlan plan = moment({{kReading, all}, {kResampling, 2 * largest}});  // reoriented, then cropped
-  plan[kLibraries] = std::max<std::int64_t>(0, resident_bytes() - before);
+  plan += codecs_plan();
   require_fits(plan, formats.limits.memory_bytes, ErrorKind::kBudget, "the picture of slices", "leave {png} out");
   return plan;
 }
