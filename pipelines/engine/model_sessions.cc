@@ -45,14 +45,14 @@ ProcessPlan ModelSessions::held() const {
   return held;
 }
 
-OwnedSessions sessions_of(TrainedRun& run, const RunContext& context,
+OwnedSessions sessions_of(TrainedRun& run, const RunContext& context, std::int64_t loaded,
                           const std::function<BytesBeside(std::size_t model)>& beside) {
   std::int64_t weights = 0;
   for_each_run(run, [&](const TrainedRun& one) { weights += parameter_bytes(one.parameters); });
   OwnedSessions sessions;
   for_each_run(run, [&](TrainedRun& one) {
     const std::int64_t others = weights - parameter_bytes(one.parameters);
-    sessions.push_back(context.session(one, {.bytes = others, .per_element = beside(sessions.size())}));
+    sessions.push_back(context.session(one, {.bytes = loaded + others, .per_element = beside(sessions.size())}));
   });
   return sessions;
 }

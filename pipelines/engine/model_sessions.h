@@ -45,8 +45,9 @@ class ModelSessions {
 using OwnedSessions = std::vector<std::unique_ptr<Session>>;
 
 /// Makes the sessions of a run and its others, each beside the weights of all the others.
+///   loaded  bytes that the task holds already
 ///   beside  returns the bytes for each element of a model's image that the task holds
-OwnedSessions sessions_of(TrainedRun& run, const RunContext& context,
+OwnedSessions sessions_of(TrainedRun& run, const RunContext& context, std::int64_t loaded,
                           const std::function<BytesBeside(std::size_t model)>& beside);
 ModelSessions in_turns(const OwnedSessions& owned);
 

@@ -14,7 +14,7 @@ namespace {
 
 /// Takes part on a rank other than 0, which runs the boxes of its cores, sees no input file and writes nothing.
 PredictReport take_part_in_prediction(TrainedRun run, const CoreWork& work, const RunContext& context) {
-  const OwnedSessions owned = sessions_of(run, context, [](std::size_t) { return BytesBeside(); });
+  const OwnedSessions owned = sessions_of(run, context, 0, [](std::size_t) { return BytesBeside(); });
   ModelSessions models = in_turns(owned);
   PredictReport report;
   coordinate(models, work, context.predicting(), {}, &report.memory.plan);
@@ -309,7 +309,8 @@ PredictReport run_prediction(const PredictOptions& options, TrainedRun run, cons
   PredictionBatch batch(options, run, context);
   const std::unique_ptr<Prediction> task = make(batch);
   batch.words_ = task->words(), batch.names_ = task->names();
-  batch.owned_ = sessions_of(run, context, [&](std::size_t model) { return task->bytes_beside(model); });
+  batch.owned_ =
+      sessions_of(run, context, task->loaded().total(), [&](std::size_t model) { return task->bytes_beside(model); });
   batch.sessions_ = in_turns(batch.owned_);
   coordinate(batch.sessions_, work, context.predicting(), [&] { PredictionLoop(batch, *task).run(); });
   return std::move(batch.report);

@@ -36,7 +36,7 @@ struct RunResources {
 
 /// The memory that a process holds beside a session.
 struct BesideSession {
-  std::int64_t bytes = 0;   // weights of other models
+  std::int64_t bytes = 0;   // weights of other models, what the task holds already
   BytesBeside per_element;  // of the image
 };
 

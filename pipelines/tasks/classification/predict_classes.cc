@@ -5,7 +5,6 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_name.h"
-#include "io/image/image.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/predicted_file.h"
@@ -17,6 +16,7 @@
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
+#include "pipelines/tasks/codecs_plan.h"
 #include "pipelines/tasks/input_tree.h"
 #include "pipelines/tasks/irregular_slices.h"
 #include "pipelines/tasks/volume_files.h"
@@ -148,7 +148,7 @@ class ItemPrediction : public Prediction {
     });
     found_ = {.classes = preparation_.classes, .items = preparation_.items, .averaged = averaged_runs_of(b_.run)};
     rows_.resize(set_.items.size());
-    if (preparation_.items == ItemKind::kImage && set_.pixels == nullptr) load_codecs();
+    if (reads_pictures()) codecs_plan();  // which measures them before the first picture is read
   }
 
   PredictionWords words() const override {
@@ -162,7 +162,11 @@ class ItemPrediction : public Prediction {
   }
 
   std::vector<PredictionTurn> turns() const override { return shared_batches(set_.items, preparations_); }
-  ProcessPlan loaded() const override { return held_plan(set_); }
+  ProcessPlan loaded() const override {
+    ProcessPlan plan = held_plan(set_);
+    if (reads_pictures()) plan += codecs_plan();
+    return plan;
+  }
 
   std::optional<std::string> kept_with() const override {
     return irregular_ == IrregularSlices::kReject ? "classes" : "classes, irregular slices resampled";
@@ -243,6 +247,8 @@ class ItemPrediction : public Prediction {
   }
 
  private:
+  bool reads_pictures() const { return preparation_.items == ItemKind::kImage && set_.pixels == nullptr; }
+
   ProcessPlan plan_of(const PredictionTurn& turn) const {
     std::int64_t most = 0;
     for (const std::size_t i : turn.inputs) most = std::max(most, element_count(set_.items[i].size));

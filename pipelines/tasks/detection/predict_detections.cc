@@ -20,6 +20,7 @@
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/tasks/codecs_plan.h"
 #include "pipelines/tasks/detection/detection_inputs.h"
 #include "pipelines/tasks/detection/kept_objects.h"
 #include "pipelines/tasks/detection/next_of_detections.h"
@@ -66,7 +67,7 @@ class ImageObjects : public DetectionInputs {
       : DetectionInputs(batch, detection, detector) {
     keep_wanted(images_.list, b_.sieve(), hashed_image);
     found_.resize(images_.list.size());
-    load_codecs();
+    codecs_plan();  // which measures them before the first picture is read
     if (d_.draw.empty()) return;
     drawn_.emplace(
         FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = o_.read_paths(), .option = "{draw}"});
@@ -96,6 +97,8 @@ class ImageObjects : public DetectionInputs {
     for (const auto& [id, name] : drawn_names_) parts.insert(name);
     drawn_->start({.options = made_with_, .parts = parts, .protect = true});
   }
+
+  ProcessPlan loaded() const override { return codecs_plan(); }
 
   /// Predicts one image. Errors: Stopped, before anything of this image is among the results.
   void predict(const PredictionTurn& turn) override {
