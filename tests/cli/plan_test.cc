@@ -61,10 +61,11 @@ TEST(PlanCli, WhatPlanPrintsVerifyAccepts) {
 }
 
 TEST(PlanCli, NothingFitsExitsWithSevenAndSaysWhatWould) {
-  const std::string words = "plan --device tpu-v3 --cores 1 --memory 1MiB" + std::string(kSmall);
-  expect_refusal(words, 7, "budget", "nearest is 1x1x1x1x1");
-  expect_refusal(words, 7, "budget", "Its largest allocations:");
-  expect_refusal(words, 7, "budget", "This would fit: ");
+  const CommandResult r = run_voxshard("plan --device tpu-v3 --cores 1 --memory 1MiB --json" + std::string(kSmall));
+  EXPECT_EQ(r.exit_code, 7) << r.err;
+  EXPECT_EQ(r.error_kind(), "budget");
+  for (const char* piece : {"nearest is 1x1x1x1x1", "Its largest allocations:", "This would fit: "})
+    EXPECT_THAT(r.err, HasSubstr(piece));
 }
 
 TEST(PlanCli, UnknownDevicesAndPreferencesAreRefused) {

@@ -43,18 +43,19 @@ class StopCli : public testing::Test {
            "--partition 1x1x1x1 --crop 64x64 " +
            words;
   }
-  static std::string copy_of_truth(int times) {  // takes many minutes to predict
-    const json once = json::parse(file_text(truth()));
-    json many = once;
-    many["annotations"] = json::array();
-    many["images"] = json::array();
-    for (int i = 0; i < times; ++i)
-      for (json image : once.at("images")) {
-        image["id"] = image.at("id").get<int>() + 1000 * i;
-        many["images"].push_back(image);
-      }
-    const std::string path = file("data/val/many.json");
-    std::ofstream(path) << many.dump();
+  /// Writes a list of so many images, those of the truth again and again; 2000 take many minutes to predict.
+  static std::string images_of_truth(int images) {
+    json list = json::parse(file_text(truth()));
+    const json once = list.at("images");
+    list["annotations"] = json::array();
+    list["images"] = json::array();
+    for (int i = 0; i < images; ++i) {
+      json image = once.at(i % once.size());
+      image["id"] = 1 + i;
+      list["images"].push_back(image);
+    }
+    const std::string path = file("data/val/" + std::to_string(images) + ".json");
+    std::ofstream(path) << list.dump();
     return path;
   }
   inline static Folder* folder_ = nullptr;
@@ -84,7 +85,7 @@ TEST_F(StopCli, ADetectorsValidationIsLeftAndDoneByResume) {
   EXPECT_THAT(rows, Not(HasSubstr("nan")));
 
   // The predictions of a stopped run are no results.
-  Process q("predict " + file("validated") + " " + copy_of_truth(2000 / kImages) + " -o " + file("found.json"));
+  Process q("predict " + file("validated") + " " + images_of_truth(2000) + " -o " + file("found.json"));
   ASSERT_TRUE(q.read_until("/2000  ")) << "the name of the image follows the number once one is predicted";
   q.send(SIGINT);
   const CommandResult predicted = q.wait();
@@ -99,7 +100,7 @@ TEST_F(StopCli, ADetectorsValidationIsLeftAndDoneByResume) {
 TEST_F(StopCli, AKilledPredictionGoesOnToTheSameBytes) {
   const CommandResult trained = run_voxshard(train("killed", "--steps 1 --fold all --quiet"));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
-  const std::string predict = "predict " + file("killed") + " " + truth() + " -o ";
+  const std::string predict = "predict " + file("killed") + " " + images_of_truth(4) + " -o ";
   ASSERT_EQ(run_voxshard(predict + file("whole.json") + " --quiet").exit_code, 0);
   {
     Process p(predict + file("killed.json"));

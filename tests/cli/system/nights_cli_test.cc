@@ -1,7 +1,9 @@
 // The examples for systemd and cron: three nights over a growing inbox, of which the second is killed, and the inbox
 // that is watched. The commands are those of the files in data/examples/nightly.
+#include <chrono>
 #include <map>
 #include <regex>
+#include <thread>
 
 #include "tests/cli/large_volume.h"
 #include "tests/cli/process.h"
@@ -130,6 +132,8 @@ TEST_F(NightsCli, AWatchedInboxIsWorkedThroughUntilTheServiceStops) {
   ASSERT_TRUE(service.read_until("predict 1/1"));
   arrive(1, "b");
   ASSERT_TRUE(service.read_until("predict 2/2"));
+  for (int tick = 0; tick < 6000 && fs::exists(inbox() + "/b.nii.gz"); ++tick)  // it is moved behind that
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   service.send(SIGTERM);
   const CommandResult ended = service.wait();
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
