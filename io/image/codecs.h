@@ -1,5 +1,5 @@
 // OpenCV's readers and writers of pictures. Its library for them is loaded with the first picture, not with the
-// program: it brings some 70 others (GDAL, poppler and theirs), which would take two thirds of the start of every
+// program: it brings some 70 others (GDAL, poppler and theirs), which would take more than half of the start of every
 // command.
 //
 //   const cv::Mat bgr = decoded_picture(bytes);  // blue first
