@@ -116,6 +116,8 @@ std::map<std::string, std::int64_t> channels_per_class(const FineTuned& mine, co
   if (!classes) return channels;
   ModelSpec wider = mine.spec;
   wider.set("classes", *classes + 1);
+  for (const ConfigField& field : wider.model->fields)  // some have a value for each class
+    if (!field.shapes) wider.set(field.name, field.get(wider.model->config));
   const Graph graph = build_graph(wider, mine.extents, Phase::kTrain, wider.precision);
   for (const auto& [name, tensor] : parameters)
     if (const ValueId id = graph.find(name); id != kNoValue && graph.node(id).type.shape != tensor.shape())

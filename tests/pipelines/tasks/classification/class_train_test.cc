@@ -193,6 +193,19 @@ TEST(TrainClasses, RareClassesCanCountAsMuchAsTheOthers) {
       << "2 bright ones and 8 dark ones";
 }
 
+TEST(TrainClasses, TheWeightsOfAnotherRunAreTakenWhereClassesHaveWeights) {
+  ClassScene scene("classes_balance_from");
+  scene.idx("data", 20, 10);
+  TrainOptions o = scene.digits("first");
+  o.steps = 1, classes(o).validates = false;
+  run_train(o, scene.progress);
+  o.from = o.run, o.run = scene.path("second"), classes(o).balance = "weights";
+  run_train(o, scene.progress);
+  const nlohmann::json run = read_json(o.run / "run.json");
+  EXPECT_TRUE(run.contains("from"));
+  EXPECT_EQ(run.at("model").at("class_weights"), "1,1,1,1,1,1,1,1,1,1");
+}
+
 TEST(TrainClasses, VolumesAreLearnt) {
   ClassScene scene("classes_volumes");
   for (const bool bright : {false, true})
