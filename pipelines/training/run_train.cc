@@ -241,8 +241,8 @@ TrainReport run_train(TrainSettings& s, const RunResources& resources, Progress&
   const std::optional<PreparedFirst> prepared = prepare_first(o, task, preparing, progress);
   if (o.time_s > 0 && (s.settings.is_said("steps") || s.settings.is_said("epochs")))
     throw Error(ErrorKind::kUsage, "[usage] {time} chooses {steps}; give one of {time}, {steps} and {epochs}");
+  const bool to_recipe = leaves_to_recipe(s, transport, progress);  // a run that goes on keeps its own first
   for (const Choice& choice : s.say_usual()) log_choice(choice, progress);
-  const bool to_recipe = leaves_to_recipe(s, transport, progress);
   s.settle();
   if (transport.rank() == 0) announce(s.plan, s.model, o.spec, o.batch, progress);
   take_machine_options(s, transport.rank() == 0, progress);

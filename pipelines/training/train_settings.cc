@@ -75,11 +75,12 @@ std::vector<Choice> TrainSettings::say_usual() {
   };
   const ModelSpec spec = model_spec(model, 0);
   std::vector<Choice> usual = usual_training(*spec.model, wanted_replicas(model, spec));
-  const bool scheduled = any_said({"schedule", "lr-decay-steps", "lr-steps", "lr-step-factor"});
+  const bool timed = options.time_s > 0 || std::ranges::count(options.chosen, "steps", &Choice::option) > 0;
+  const bool scheduled = timed || any_said({"schedule", "lr-decay-steps", "lr-steps", "lr-step-factor"});
   std::erase_if(usual, [&](const Choice& c) {
-    if (c.option == "epochs") return settings.is_said("steps") || options.time_s > 0;
+    if (c.option == "epochs") return settings.is_said("steps") || timed;
     if (c.option == "learning-rate") return options.optimizer.kind != OptimizerKind::kAdam;
-    return scheduled && c.option != "batch";
+    return scheduled && c.option != "batch";  // a schedule by passes does not end with the time
   });
   std::erase_if(usual, [&](const Choice& c) { return !settings.say(Layer::kModel, c); });
   return usual;

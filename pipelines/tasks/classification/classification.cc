@@ -32,6 +32,18 @@ Dims size_from_text(const std::string& text) {
   return crop_from_text(text, 1 + static_cast<int>(std::ranges::count(text, 'x')));
 }
 
+/// Adds the setting with which a model of one size sees images that are larger.
+void add_size(std::vector<std::string>& words, const char* model, const ClassSetInfo& info) {
+  const ModelSpec usual = usual_spec(model_named(model_table(), model));
+  if (usual.model->size == nullptr) return;
+  const Dims own = usual.model->size(usual.config);
+  std::int64_t times = 1;
+  for (const ClassPartInfo& part : info.parts)
+    for (int a = 0; a < std::min(own.axes(), part.largest.axes()); ++a)
+      times = std::max(times, (part.largest[a] + own[a] - 1) / own[a]);
+  if (times > 1) words.insert(words.end(), {"{size-multiplier}", std::to_string(times)});
+}
+
 std::vector<Setting> training_settings(ClassTaskOptions& o) {
   const std::string samples = "Samples", own = "Samples of classes";
   std::vector<Setting> settings = {
@@ -200,19 +212,20 @@ class ClassificationRow : public Task {
     report.failures.insert(report.failures.end(), info.failures.begin(), info.failures.end());
     const auto kind =
         std::ranges::find(kinds_, info.parts.front().kind, [](const ClassKind& k) { return std::string(k.name); });
+    if (!report.next.empty() || !(parts.train || parts.whole)) return true;
     const bool has_usual = kind != kinds_.end() && kind->usual_model != nullptr;
-    if (report.next.empty() && (parts.train || parts.whole))
-      report.next = {"train",
-                     path.string(),
-                     "{output}",
-                     "run",
-                     "{model}",
-                     has_usual                        ? kind->usual_model
-                     : info.items == ItemKind::kImage ? "resnet18"
-                     : info.items == ItemKind::kClip  ? "r2plus1d18"
-                                                      : "resnet3d18",
-                     "{batch}",
-                     has_usual ? kind->usual_batch : "8"};
+    report.next = {"train",
+                   path.string(),
+                   "{output}",
+                   "run",
+                   "{model}",
+                   has_usual                        ? kind->usual_model
+                   : info.items == ItemKind::kImage ? "resnet18"
+                   : info.items == ItemKind::kClip  ? "r2plus1d18"
+                                                    : "resnet3d18",
+                   "{batch}",
+                   has_usual ? kind->usual_batch : "8"};
+    if (has_usual) add_size(report.next, kind->usual_model, info);
     return true;
   }
 

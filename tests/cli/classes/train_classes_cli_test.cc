@@ -1,5 +1,6 @@
 // Training of classifiers as a user runs it: published values are the defaults, passes over the data count as steps, a
 // TPUConfig, stops.
+#include <cmath>
 #include <sstream>
 
 #include "tests/cli/process.h"
@@ -91,6 +92,28 @@ TEST_F(TrainClassesCli, TheBatchIsThatOfEachReplica) {
   EXPECT_EQ(training("shards").at("batch"), 128);
   EXPECT_THAT(shards.err, HasSubstr("chosen: --preset reference (num_shards is given"));
   EXPECT_THAT(rates("shards"), ElementsAre(0.01, 0.01)) << "the reference is what was published";
+}
+
+TEST_F(TrainClassesCli, InATimeTheRateFallsUntilTheEndAndTheRunGoesOnSo) {
+  train("timed", "--time 3s");
+  const std::vector<double> before = rates("timed");
+  ASSERT_FALSE(before.empty());
+  EXPECT_LE(before.back(), before.front() * std::pow(static_cast<double>(before.size()), -0.8))
+      << "not by 0.7 after each pass over the data";
+  const CommandResult again = train("timed", "--resume");
+  EXPECT_THAT(again.err, Not(HasSubstr("chosen: --epochs")));
+  EXPECT_EQ(rates("timed"), before) << "it has done its steps";
+}
+
+TEST_F(TrainClassesCli, LargerDigitsAreSuggestedAModelOfTheirSize) {
+  const CommandResult demo =
+      run_voxshard("demo " + file("larger") + " --task classification --size medium --cases 20 --test 4");
+  ASSERT_EQ(demo.exit_code, 0) << demo.err;
+  for (const std::string& told : {demo.out + demo.err, run_voxshard("info " + file("larger")).out})
+    EXPECT_THAT(told, HasSubstr("--size-multiplier 2"));
+  const CommandResult r = run_voxshard("train " + file("larger") + " -o " + file("enlarged") +
+                                       " --model digits --size-multiplier 2 --batch 4 --steps 1 --precision f32");
+  EXPECT_EQ(r.exit_code, 0) << "nothing is left out\n" << r.err;
 }
 
 TEST_F(TrainClassesCli, ATpuConfigWithNoneForLabelsTrainsAsThePartitionDoes) {

@@ -37,12 +37,11 @@ DemoReport demo_digits(const DemoOptions& options, int magnify, Progress& progre
     write_idx(options.folder / classes, labels[part]);
     folder.commit(part == 0 ? "train" : "test", "");
   }
-  return {.cases = train,
-          .test_cases = test,
-          .points = total * side * side,
-          .point = "pixels",
-          .next = {"train", options.folder.string(), "{output}", "run", "{model}", "digits", "{batch}", "64", "{steps}",
-                   "320"}};
+  std::vector<std::string> next = {
+      "train", options.folder.string(), "{output}", "run", "{model}", "digits", "{batch}", "64", "{steps}", "320"};
+  if (magnify > 1) next.insert(next.end(), {"{size-multiplier}", std::to_string(magnify)});
+  return {
+      .cases = train, .test_cases = test, .points = total * side * side, .point = "pixels", .next = std::move(next)};
 }
 
 }  // namespace voxshard
