@@ -1,6 +1,7 @@
 #include "pipelines/tasks/group_folds.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -73,6 +74,10 @@ Folds folds_as_kept(const std::vector<std::string>& names, const std::vector<std
     folds.of_item.push_back(held == kept.end() ? -1 : held - kept.begin());
     if (held != kept.end()) of_group.emplace(groups[i], folds.of_item.back());
   }
+  for (std::size_t i = 0; i < names.size(); ++i)  // frames of one video may stand on both sides
+    if (const auto group = of_group.find(groups[i]);
+        group != of_group.end() && kept[group->second].train.contains(names[i]))
+      of_group.erase(group);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto group = of_group.find(groups[i]);
     const bool is_new = std::ranges::none_of(kept, [&](const KeptSplit& one) { return one.holds(names[i]); });
@@ -90,6 +95,19 @@ std::vector<Split> splits_of(const Folds& folds, const std::vector<std::string>&
     std::ranges::sort(one.val);
   }
   return splits;
+}
+
+void write_run_splits(const std::filesystem::path& run, std::vector<Split> splits, const std::vector<KeptSplit>& kept) {
+  for (std::size_t f = 0; f < std::min(splits.size(), kept.size()); ++f) {
+    std::set<std::string> now(splits[f].train.begin(), splits[f].train.end());
+    now.insert(splits[f].val.begin(), splits[f].val.end());
+    const auto add_gone = [&](const std::set<std::string>& before, std::vector<std::string>& names) {
+      std::ranges::copy_if(before, std::back_inserter(names),
+                           [&](const std::string& name) { return !now.contains(name); });
+    };
+    add_gone(kept[f].train, splits[f].train), add_gone(kept[f].val, splits[f].val);
+  }
+  write_splits(run / "splits_final.json", splits);
 }
 
 std::int64_t number_of_fold(const std::string& fold, std::int64_t count) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -43,14 +44,19 @@ Folds folds_by_group(const std::vector<std::string>& groups);
 ///   classes  of each item; as many as groups
 Folds folds_by_group(const std::vector<std::string>& groups, const std::vector<std::int32_t>& classes);
 
-/// Returns the folds that a run started with. A new item trains, but where its group validates it validates too. Items
-/// of one name that stood on both sides of a fold train.
+/// Returns the folds that a run started with, or the one division of a run without folds. A new item trains, but where
+/// its group validates, and none of it trains, it validates too. Items of one name that stood on both sides train.
 ///   names  of the items, as splits_final.json has them; as many as groups
 Folds folds_as_kept(const std::vector<std::string>& names, const std::vector<std::string>& groups,
                     const std::vector<KeptSplit>& kept);
 
 /// Returns the folds as splits_final.json has them, each with its names sorted.
 std::vector<Split> splits_of(const Folds& folds, const std::vector<std::string>& names);
+
+/// Writes splits_final.json of a run. What it held at its start and lacks now stays listed on its side, where it
+/// belongs when it comes back.
+///   kept  the file as it was; empty: the run begins
+void write_run_splits(const std::filesystem::path& run, std::vector<Split> splits, const std::vector<KeptSplit>& kept);
 
 /// Returns the number of a fold, for "2" 2. Errors: kConfig unless it is one of `count` folds.
 std::int64_t number_of_fold(const std::string& fold, std::int64_t count);

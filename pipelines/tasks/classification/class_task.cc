@@ -14,6 +14,7 @@
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_validation.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
+#include "pipelines/tasks/group_folds.h"
 #include "pipelines/tasks/sided_classes.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -117,9 +118,9 @@ class ClassTask : public TrainingTask {
 
   void describe(const std::filesystem::path& run) override {
     if (!p_.sets.folds.empty())
-      write_splits(run / "splits_final.json", p_.sets.folds);
+      write_run_splits(run, p_.sets.folds, o_.kept);
     else if (p_.sets.train.files.empty())
-      write_splits(run / "splits_final.json", {{.train = names_of(p_.sets.train), .val = names_of(p_.sets.val)}});
+      write_run_splits(run, {{.train = names_of(p_.sets.train), .val = names_of(p_.sets.val)}}, o_.kept);
     left_out_.write_to(run);
   }
 

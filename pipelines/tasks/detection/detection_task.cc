@@ -15,6 +15,7 @@
 #include "pipelines/tasks/detection/scores/detection_validation.h"
 #include "pipelines/tasks/detection/scores/drawn_image.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
+#include "pipelines/tasks/group_folds.h"
 #include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
@@ -161,9 +162,11 @@ class DetectionTask : public TrainingTask {
   std::int64_t left_out() const override { return left_out_.count(); }
 
   void describe(const std::filesystem::path& run) override {
-    write_splits(run / "splits_final.json",
-                 sets_.folds.empty() ? std::vector<Split>{{.train = names_of(sets_.train), .val = names_of(sets_.val)}}
-                                     : sets_.folds);
+    write_run_splits(run,
+                     sets_.folds.empty()
+                         ? std::vector<Split>{{.train = names_of(sets_.train), .val = names_of(sets_.val)}}
+                         : sets_.folds,
+                     o_.kept);
     left_out_.write_to(run);
   }
 

@@ -10,6 +10,7 @@
 #include "io/output/folder_lock.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/model_runs/run_preparation.h"
+#include "pipelines/tasks/group_folds.h"
 #include "pipelines/tasks/segmentation/dataset/fingerprint_summary.h"
 #include "pipelines/tasks/segmentation/held_out_images.h"
 #include "pipelines/tasks/segmentation/quality/training_ranges.h"
@@ -188,7 +189,7 @@ class VolumeTask : public TrainingTask {
   std::int64_t left_out() const override { return std::ssize(failures_); }
 
   void describe(const std::filesystem::path& run) override {
-    if (!folds_.empty()) write_splits(run / "splits_final.json", folds_);
+    if (!folds_.empty()) write_run_splits(run, folds_, o_.kept);
     write_fingerprint_summary(o_.work, dataset_.plan.class_names, run);
     if (!failures_.empty() || fs::exists(run / "quarantine.csv")) write_quarantine(run, failures_);
   }

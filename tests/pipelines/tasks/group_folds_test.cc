@@ -111,6 +111,11 @@ TEST(GroupFolds, OfARunThatStartedBeforeNothingMovesAndNewItemsFollowTheirGroup)
   EXPECT_THAT(folds.of_item, testing::ElementsAre(0, 0, 1, -1, -1)) << "a2 is new, and of the group of a1";
 }
 
+TEST(GroupFolds, ANewItemOfAGroupOnBothSidesTrains) {
+  const std::vector<KeptSplit> kept = {{.train = {"f1"}, .val = {"f9"}}};  // frames of a video, divided by time
+  EXPECT_THAT(folds_as_kept({"f1", "f2", "f9"}, {"f", "f", "f"}, kept).of_item, testing::ElementsAre(-1, -1, 0));
+}
+
 TEST(GroupFolds, AFoldThatIsNotThereIsRefusedWithThoseThatAre) {
   EXPECT_EQ(number_of_fold("4", 5), 4);
   for (const char* fold : {"5", "-1", "one", ""})

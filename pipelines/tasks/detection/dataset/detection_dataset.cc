@@ -224,9 +224,7 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
     return without_seen(with_equal_classes(
         {std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels, o.formats)}));
   if (auto sets = split_by_lists(set, o.formats)) return std::move(*sets);
-  if (!o.kept.empty())
-    return split_by(std::move(set),
-                    [&](const auto& image) { return o.kept.front().validates(image.file.filename().string()); });
+  if (!o.kept.empty()) return split_as_kept(std::move(set), o.kept.front());
   return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)
                                : split_detection_dataset(std::move(set), o.val_fraction, o.seed);
 }

@@ -15,24 +15,41 @@ std::string source_of(const DetectionImage& image) {
   return whole ? "cut out of " + *whole : image.file.lexically_normal().generic_string();
 }
 
-}  // namespace
+struct ImageNames {
+  std::vector<std::string> names, sources;  // of each image
 
-DetectionSets split_by_fold(DetectionDataset dataset, const std::string& fold, const std::vector<KeptSplit>& kept) {
-  std::vector<std::string> names, sources;
-  for (const DetectionImage& image : dataset.images)
-    names.push_back(image.file.filename().string()), sources.push_back(source_of(image));
-  const Folds folds = kept.empty() ? folds_by_group(sources) : folds_as_kept(names, sources, kept);
-  require_folds(folds, fold, "pictures");
-  const std::int64_t number = number_of_fold(fold, folds.count);
+  explicit ImageNames(const DetectionDataset& dataset) {
+    for (const DetectionImage& image : dataset.images)
+      names.push_back(image.file.filename().string()), sources.push_back(source_of(image));
+  }
+};
+
+DetectionSets split_by(DetectionDataset dataset, const Folds& folds, std::int64_t fold) {
   DetectionSets sets;
-  sets.folds = splits_of(folds, names), sets.said = fold_text(folds, fold, sources, "pictures");
   sets.val = {.source = dataset.source, .classes = dataset.classes, .images = {}, .notes = {}};
   std::vector<DetectionImage> train;
   for (std::size_t i = 0; i < dataset.images.size(); ++i)
-    (folds.validates(number, i) ? sets.val.images : train).push_back(std::move(dataset.images[i]));
+    (folds.validates(fold, i) ? sets.val.images : train).push_back(std::move(dataset.images[i]));
   dataset.images = std::move(train);
   sets.train = std::move(dataset);
   return sets;
+}
+
+}  // namespace
+
+DetectionSets split_by_fold(DetectionDataset dataset, const std::string& fold, const std::vector<KeptSplit>& kept) {
+  const auto [names, sources] = ImageNames(dataset);
+  const Folds folds = kept.empty() ? folds_by_group(sources) : folds_as_kept(names, sources, kept);
+  require_folds(folds, fold, "pictures");
+  DetectionSets sets = split_by(std::move(dataset), folds, number_of_fold(fold, folds.count));
+  sets.folds = splits_of(folds, names), sets.said = fold_text(folds, fold, sources, "pictures");
+  return sets;
+}
+
+DetectionSets split_as_kept(DetectionDataset dataset, const KeptSplit& kept) {
+  const auto [names, sources] = ImageNames(dataset);
+  const Folds folds = folds_as_kept(names, sources, {kept});
+  return split_by(std::move(dataset), folds, 0);
 }
 
 }  // namespace voxshard

@@ -15,4 +15,7 @@ namespace voxshard {
 /// Errors: kConfig for a fold that is not there, and for images that are all of one video or image.
 DetectionSets split_by_fold(DetectionDataset dataset, const std::string& fold, const std::vector<KeptSplit>& kept = {});
 
+/// Divides as a run did at its start. A new image trains, but where its video or image validates and does not train.
+DetectionSets split_as_kept(DetectionDataset dataset, const KeptSplit& kept);
+
 }  // namespace voxshard
