@@ -62,6 +62,7 @@ class ItemEvaluation : public RunEvaluation {
     for (const CaseFailure& failure : set_.failures)
       context.progress().warn(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
     for (const std::string& note : set_.notes) context.progress().log(note);
+    require_items(set_, "evaluate", "score");
     source_.emplace(set_, preparation_, reading_, 0);
   }
 

@@ -25,6 +25,7 @@ struct FoundVideos {
   std::vector<FoundVideo> list;       // by name
   std::vector<CaseFailure> failures;  // videos that are left out, with the reason: E_CLIP, E_SIZE, E_READ, ...
   bool labelled = false;              // true: the input has labels
+  bool lie_beside = false;            // true: they lie beside folders of classes, in which none is looked for
   CaseNames paths = {};               // of videos in folders, which are numbered: what leads back from their names
   ForeignFiles foreign = {};          // what is no video, of those folders
 };

@@ -133,9 +133,7 @@ class ItemPrediction : public Prediction {
     }
     for (const std::string& note : set_.notes) b_.progress.log(note);
     if (!o_.recursive && !labelled_ && labelled_parts(o_.input, own.kinds).any())
-      b_.progress.warn(o_.input.string() +
-                       " holds items beside folders of classes: only those beside are predicted; "
-                       "move them elsewhere, or give one of the folders");
+      b_.progress.warn(beside_classes_text(o_.input));
     std::erase_if(set_.items, [&](const ClassItem& item) {
       return !in_case_boundary(item.name, set_.failures, [&] {
         for (const ClassPreparation& one : preparations_) static_cast<void>(canvas_of(item, one));

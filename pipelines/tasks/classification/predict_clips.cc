@@ -56,6 +56,7 @@ class ClipsPrediction : public Prediction {
     found_ = find_videos(o_.input, p_, steps_, own.most_pixels, b_.context.threads(), own.kinds,
                          o_.recursive ? &naming : nullptr);
     if (o_.recursive) b_.leave(found_.foreign, own.keep_names);
+    if (found_.lie_beside) b_.progress.warn(beside_classes_text(o_.input));
     b_.list(found_.failures);
     keep_wanted(found_.list, b_.sieve(),
                 [](const FoundVideo& video) { return HashedCase{.name = video.name, .files = {video.file}}; });

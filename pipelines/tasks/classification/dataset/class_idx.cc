@@ -76,6 +76,7 @@ ClassKind idx_kind() {
           .find = find_idx_parts,
           .read = read_idx_part,
           .held_bytes = idx_held_bytes,
+          .training_part = "train-images-idx3-ubyte and train-labels-idx1-ubyte",
           .usual_model = "digits",
           .usual_batch = "64"};
 }

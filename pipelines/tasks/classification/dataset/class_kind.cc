@@ -23,15 +23,6 @@ namespace fs = std::filesystem;
 /// Folders and files that mark a folder as a segmentation data set or a run.
 constexpr const char* kOthers[] = {"dataset.json", "imagesTr", "checkpoints", "plans.json", "run.json"};
 
-std::vector<fs::path> folders_in(const fs::path& folder) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (!it->path().filename().string().starts_with(".") && it->is_directory(error)) folders.push_back(it->path());
-  std::ranges::sort(folders);
-  return folders;
-}
-
 const std::vector<ClassReading>& readings_of_each_kind() {
   static const std::vector<ClassReading> kReadings = {
       {.items = ItemKind::kImage}, {.items = ItemKind::kVolume}, {.items = ItemKind::kClip}};
@@ -82,25 +73,26 @@ bool is_tree(const fs::path& folder) {
   });
 }
 
-std::optional<ClassPart> part_named(const fs::path& folder, std::initializer_list<const char*> names) {
+using PartNames = std::initializer_list<const char*>;
+constexpr PartNames kTrainNames = {"train", "training"}, kValNames = {"val", "valid", "validation"},
+                    kTestNames = {"test", "testing"};
+
+std::optional<ClassPart> part_named(const fs::path& folder, PartNames names, const ClassTree& tree) {
   std::error_code error;
   for (const char* name : names) {
-    if (fs::is_directory(folder / name, error) && is_tree(folder / name))
-      return ClassPart{folders_kind(), folder / name};
+    if (fs::is_directory(folder / name, error) && tree.is_tree(folder / name))
+      return ClassPart{tree.kind(), folder / name};
     const fs::path list = folder / (std::string(name) + ".csv");
-    if (fs::is_regular_file(list, error)) return ClassPart{list_kind(), list};
+    if (tree.or_lists && fs::is_regular_file(list, error)) return ClassPart{list_kind(), list};
   }
   return std::nullopt;
 }
 
-constexpr std::initializer_list<const char*> kValNames = {"val", "valid", "validation"},
-                                             kTestNames = {"test", "testing"};
-
 /// True when all folders that hold items have the names of validation and test parts: they are no classes.
-bool holds_only_held_out(const fs::path& folder) {
+bool holds_only_held_out(const fs::path& folder, const ClassTree& tree) {
   bool any = false;
   for (const fs::path& part : folders_in(folder)) {
-    if (!holds_items(part)) continue;
+    if (!tree.holds_items(part)) continue;
     const auto is_part = [&](const char* name) { return part.filename() == name; };
     if (std::ranges::none_of(kValNames, is_part) && std::ranges::none_of(kTestNames, is_part)) return false;
     any = true;
@@ -117,18 +109,7 @@ ClassParts find_list(const fs::path& path) {
 }
 
 ClassParts find_folders(const fs::path& path) {
-  std::error_code error;
-  ClassParts parts;
-  if (!fs::is_directory(path, error) || is_other_set(path)) return parts;
-  parts.train = part_named(path, {"train", "training"});
-  const bool lacks_train = !parts.train && holds_only_held_out(path);
-  if (parts.train || lacks_train) {
-    parts.val = part_named(path, kValNames);
-    parts.test = part_named(path, kTestNames);
-  } else if (is_tree(path)) {
-    parts.whole = {folders_kind(), path};
-  }
-  return parts;
+  return parts_of_tree(path, {.kind = folders_kind, .is_tree = is_tree, .holds_items = holds_items, .or_lists = true});
 }
 
 ClassEntries entries_of_list(const ClassPart& part, const ClassReading&, std::vector<CaseFailure>& failures) {
@@ -196,6 +177,32 @@ bool is_other_set(const fs::path& folder) {
   return holds_masks_by_subject(folder) || is_like_boxes(folder);
 }
 
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;  // of a link to nowhere, which is no folder
+    if (!it->path().filename().string().starts_with(".") && it->is_directory(unknown)) folders.push_back(it->path());
+  }
+  std::ranges::sort(folders);
+  return folders;
+}
+
+ClassParts parts_of_tree(const fs::path& path, const ClassTree& tree) {
+  std::error_code error;
+  ClassParts parts;
+  if (!fs::is_directory(path, error) || is_other_set(path)) return parts;
+  parts.train = part_named(path, kTrainNames, tree);
+  const bool lacks_train = !parts.train && holds_only_held_out(path, tree);
+  if (parts.train || lacks_train) {
+    parts.val = part_named(path, kValNames, tree);
+    parts.test = part_named(path, kTestNames, tree);
+  } else if (tree.is_tree(path)) {
+    parts.whole = {tree.kind(), path};
+  }
+  return parts;
+}
+
 ClassKinds recognised_kinds(const ClassKinds& kinds) {
   ClassKinds recognised;
   std::ranges::copy_if(kinds, std::back_inserter(recognised),
@@ -217,7 +224,8 @@ bool is_class_item(const fs::path& file, const ClassReading& reading) {
 }
 
 ItemKind kind_of_part(const ClassPart& part, int axes) {
-  if (axes == 2 || part.kind.each_file == nullptr) return ItemKind::kImage;
+  if (axes == 2 || (axes == 0 && part.kind.each_file == nullptr)) return ItemKind::kImage;
+  if (part.kind.each_file == nullptr) return ItemKind::kVolume;  // which it does not hold, as its reader says
   const auto kinds = kinds_in(part);
   if (axes == 0 && kinds.contains(ItemKind::kImage)) return ItemKind::kImage;
   const auto volume = kinds.find(ItemKind::kVolume), video = kinds.find(ItemKind::kClip);
@@ -267,6 +275,12 @@ std::string class_folders(const ClassKinds& kinds) {
   for (const ClassKind& kind : kinds)
     if (kind.folder != nullptr) all.push_back(kind.folder);
   return joined(all, ", ");
+}
+
+std::string beside_classes_text(const fs::path& input) {
+  return input.string() +
+         " holds items beside folders of classes: only those beside are predicted; move them elsewhere, or give one of "
+         "the folders";
 }
 
 std::string class_sets_help(const ClassKinds& kinds) { return any_of_kinds(kinds, &ClassKind::help); }

@@ -64,6 +64,7 @@ struct ClassKind {
   /// True: a tree of studies looks the same, so that only commands find it that were given a data set of classes.
   bool looks_like_studies = false;
 
+  const char* training_part = "the folder train";  // what a data set without its training part lacks
   const char* usual_model = nullptr;  // default model for training on it; null: chosen by the kind of items
   const char* usual_batch = nullptr;
 };
@@ -94,6 +95,19 @@ struct ClassParts {
   bool any() const { return whole || train || val || test; }
 };
 
+/// A kind whose classes are folders.
+struct ClassTree {
+  ClassKind (*kind)();
+  bool (*is_tree)(const std::filesystem::path& folder);      // true: there are folders of classes in it
+  bool (*holds_items)(const std::filesystem::path& folder);  // true: there is an item in it or below
+  bool or_lists = false;                                     // a part may be a CSV list instead: train.csv
+};
+/// Returns the parts in a folder by their names, or the whole of it. When all folders are called val or test, the
+/// training part is missing.
+ClassParts parts_of_tree(const std::filesystem::path& path, const ClassTree& tree);
+/// Returns the folders in a folder that are not hidden, by name; none for one that cannot be read.
+std::vector<std::filesystem::path> folders_in(const std::filesystem::path& folder);
+
 /// Finds the parts of a data set in one of these forms:
 ///   FILE.csv   rows "file,class", files below the list's folder; of videos also "file,start,end,class"
 ///   FOLDER     with train-images-idx3-ubyte[.gz] and its companions (t10k-… for tests), or with train, val (valid,
@@ -107,6 +121,8 @@ ClassParts find_class_parts(const std::filesystem::path& path, const ClassKinds&
 std::string expected_class_sets(const ClassKinds& kinds = class_kinds());
 /// Returns the same list from ClassKind::help.
 std::string class_sets_help(const ClassKinds& kinds = class_kinds());
+/// Returns the warning of a prediction of items that lie beside folders of classes.
+std::string beside_classes_text(const std::filesystem::path& input);
 /// Returns "a folder per class, MNIST".
 std::string class_folders(const ClassKinds& kinds = class_kinds());
 

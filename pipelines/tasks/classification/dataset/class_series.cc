@@ -13,42 +13,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> class_folders_in(const fs::path& root) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
-    std::error_code unknown;  // of a link to nowhere, which is no folder
-    if (!it->path().filename().string().starts_with(".") && it->is_directory(unknown)) folders.push_back(it->path());
-  }
-  std::ranges::sort(folders);
-  return folders;
-}
-
-bool is_series_tree(const fs::path& root) { return std::ranges::any_of(class_folders_in(root), may_hold_studies); }
-
-std::optional<ClassPart> series_part(const fs::path& root, const char* name) {
-  std::error_code error;
-  if (!fs::is_directory(root / name, error) || !is_series_tree(root / name)) return std::nullopt;
-  return ClassPart{series_kind(), root / name};
+bool is_series_tree(const fs::path& root) {
+  return !is_other_set(root) && std::ranges::any_of(folders_in(root), may_hold_studies);
 }
 
 ClassParts find_series_parts(const fs::path& path) {
-  std::error_code error;
-  ClassParts parts;
-  if (!fs::is_directory(path, error) || is_other_set(path)) return parts;
-  parts.train = series_part(path, "train");
-  if (parts.train) {
-    parts.val = series_part(path, "val");
-    parts.test = series_part(path, "test");
-  } else if (is_series_tree(path)) {
-    parts.whole = {series_kind(), path};
-  }
-  return parts;
+  return parts_of_tree(path, {.kind = series_kind, .is_tree = is_series_tree, .holds_items = may_hold_studies});
 }
 
 ClassEntries entries_of_series(const ClassPart& part, const ClassReading& reading, std::vector<CaseFailure>& failures) {
   ClassEntries entries;
-  for (const fs::path& folder : class_folders_in(part.path)) {
+  for (const fs::path& folder : folders_in(part.path)) {
     const std::string name = folder.filename().string();
     if (const std::string problem = text_problem(name); !problem.empty()) {
       failures.push_back({shown_name(name), "E_NAME", "as the name of a class " + problem + "; rename the folder"});
@@ -68,7 +43,7 @@ ClassEntries entries_of_series(const ClassPart& part, const ClassReading& readin
 
 // Archives are not unpacked for this: what they hold can only be volumes.
 void each_series(const ClassPart& part, const std::function<void(const fs::path&)>& body) {
-  for (const fs::path& folder : class_folders_in(part.path))
+  for (const fs::path& folder : folders_in(part.path))
     for (const FoundVolume& series : find_volumes(folder).volumes) body(series.path);
 }
 

@@ -78,10 +78,26 @@ ClassSets split_by(ClassDataset dataset, const std::function<bool(const ClassIte
   return sets;
 }
 
-/// Throws kUsage for a fold beside named validation data.
+std::vector<std::string> groups_of(const ClassDataset& set) {
+  std::vector<std::string> groups;
+  for (const ClassItem& item : set.items) groups.push_back(group_of(item));
+  return groups;
+}
+
+/// Divides as a run did at its start.
+ClassSets split_as_kept(ClassDataset dataset, const KeptSplit& kept) {
+  const std::vector<std::string> names = names_of(dataset);
+  const Folds folds = folds_as_kept(names, groups_of(dataset), {kept});
+  std::set<std::string> held_out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (folds.validates(0, i)) held_out.insert(names[i]);
+  return split_by(std::move(dataset), [&](const ClassItem& item) { return held_out.contains(item.name); });
+}
+
+/// Throws kUsage for a fold, or none, beside named validation data.
 void require_one_choice(const ClassSetsOptions& o) {
-  if (o.fold.empty() || o.val.empty()) return;
-  throw Error(ErrorKind::kUsage, "[train] {fold} " + o.fold + " and {val} " + o.val.string() +
+  if ((o.fold.empty() && o.validates) || o.val.empty()) return;
+  throw Error(ErrorKind::kUsage, "[train] {fold} " + (o.validates ? o.fold : "all") + " and {val} " + o.val.string() +
                                      " both say what validates; give one of them");
 }
 
@@ -131,11 +147,11 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
 
 ClassSets split_by_fold(ClassDataset dataset, const std::string& fold, const std::vector<KeptSplit>& kept) {
   const std::vector<std::string> names = names_of(dataset);
-  std::vector<std::string> groups;
+  const std::vector<std::string> groups = groups_of(dataset);
   std::vector<std::int32_t> labels;
   bool clips = false;
   for (const ClassItem& item : dataset.items) {
-    groups.push_back(group_of(item)), labels.push_back(item.label);
+    labels.push_back(item.label);
     clips = clips || item.scan != nullptr;
   }
   const std::string items = clips ? "clips" : "items";
@@ -183,10 +199,13 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
   require_one_choice(o);
   const ClassParts parts = find_class_parts(o.data, o.reading.kinds);
   const auto& train = parts.train ? parts.train : parts.whole;
-  if (!train && parts.any())
-    throw Error(ErrorKind::kInput, "[data] " + o.data.string() + " has " +
-                                       (parts.val ? parts.val : parts.test)->path.filename().string() +
-                                       ", but no part to train on; put it beside, as the folder train");
+  if (!train && parts.any()) {
+    const ClassPart& other = parts.val ? *parts.val : *parts.test;
+    throw Error(ErrorKind::kInput,
+                "[data] " + o.data.string() + " has " +
+                    (other.path == o.data ? "a part to test on" : shown_name(other.path.filename().string())) +
+                    ", but no part to train on; put it beside, as " + other.kind.training_part);
+  }
   if (!train) throw_no_set(o.data, o.reading.kinds);
   ClassDataset set = read_class_part(*train, o.reading);
   require_classes(set);
@@ -209,7 +228,7 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
     sets.val_is_test = o.val.empty() && !parts.val;
     leave_out_held_out(set, sets.val);
   } else if (!o.kept.empty()) {
-    return split_by(std::move(set), [&](const ClassItem& item) { return o.kept.front().validates(item.name); });
+    return split_as_kept(std::move(set), o.kept.front());
   } else {
     return split_classes(std::move(set), o.val_fraction, o.seed);
   }

@@ -13,17 +13,20 @@ namespace voxshard {
 namespace {
 
 const ClassDataset& with_items(const ClassDataset& set) {
-  if (set.items.empty())
-    throw Error(ErrorKind::kNoCase,
-                "[train] " + set.source.string() + ": nothing is left to train on; " +
-                    (set.failures.empty() ? "give more, or hold less out"
-                                          : std::to_string(set.failures.size()) +
-                                                " left out, the last: " + shown_name(set.failures.back().id) + " " +
-                                                set.failures.back().message));
+  require_items(set, "train", "train on");
   return set;
 }
 
 }  // namespace
+
+void require_items(const ClassDataset& set, const std::string& command, const std::string& purpose) {
+  if (!set.items.empty()) return;
+  throw Error(ErrorKind::kNoCase,
+              "[" + command + "] " + set.source.string() + ": nothing is left to " + purpose + "; " +
+                  (set.failures.empty() ? "give more, or hold less out"
+                                        : std::to_string(set.failures.size()) + " left out, the last: " +
+                                              shown_name(set.failures.back().id) + " " + set.failures.back().message));
+}
 
 ClassSource::ClassSource(const ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading,
                          std::uint64_t seed, const ItemChanges& changes)

@@ -27,6 +27,11 @@ struct ItemChanges {
   ClipAugmentation clips = {};    // where they are clips
 };
 
+/// Throws kNoCase for a set of which nothing is left, with the last reason.
+///   command  "train", for the error
+///   purpose  what nothing is left for: "train on"
+void require_items(const ClassDataset& set, const std::string& command, const std::string& purpose);
+
 class ClassSource {
  public:
   /// Requires items that canvas_of() accepts. Errors: kNoCase when there is none. `set` must outlive the source.

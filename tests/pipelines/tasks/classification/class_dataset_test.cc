@@ -56,6 +56,24 @@ TEST(ClassDataset, IdxFilesAreRead) {
   EXPECT_EQ(sets.train.items[11].size, (Dims{28, 28}));
 }
 
+TEST(ClassDataset, IdxFilesAreImagesAloneForAModelOfVolumesToo) {
+  const ClassScene scene("class_idx_volumes");
+  scene.idx("data", 12, 3);
+  const ClassPart part = find_class_parts(scene.data()).train.value();
+  EXPECT_EQ(kind_of_part(part, 0), ItemKind::kImage);
+  EXPECT_EQ(kind_of_part(part, 2), ItemKind::kImage);
+  expect_error(ErrorKind::kInput, "holds IDX images", [&] { read_class_part(part, {.items = kind_of_part(part, 3)}); });
+}
+
+TEST(ClassDataset, IdxFilesWithoutThoseToTrainOnAreToldSo) {
+  const ClassScene scene("class_idx_test");
+  scene.idx("data", 12, 3);
+  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
+    std::filesystem::remove(scene.data() / name);
+  expect_error(ErrorKind::kInput, "put it beside, as train-images-idx3-ubyte and train-labels-idx1-ubyte",
+               [&] { read_class_sets({.data = scene.data()}); });
+}
+
 TEST(ClassDataset, PartsOfAFolderAreFound) {
   const ClassScene scene("class_parts");
   scene.dark_and_bright("data/train", 3);

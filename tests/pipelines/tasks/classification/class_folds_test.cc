@@ -51,6 +51,8 @@ TEST(ClassFolds, AreOfTheTrainingPartAndLeaveNoOtherChoice) {
   EXPECT_THAT(sets.said, HasSubstr("val neither trains nor validates"));
   expect_error(ErrorKind::kUsage, "both say what validates",
                [&] { read_class_sets({.data = scene.data(), .val = scene.data() / "val", .fold = "0"}); });
+  expect_error(ErrorKind::kUsage, "{fold} all and {val}",
+               [&] { read_class_sets({.data = scene.data(), .val = scene.data() / "val", .validates = false}); });
   expect_error(ErrorKind::kConfig, "expected 0 to 4 or all",
                [&] { read_class_sets({.data = scene.data(), .fold = "five"}); });
 }

@@ -65,6 +65,17 @@ TEST(ClassSeries, HaveATrainingAndATestPart) {
   EXPECT_EQ(sets.val.items[0].label, 1);
 }
 
+TEST(ClassSeries, HavePartsOfTheSameNamesAsFiles) {
+  const SeriesScene scene("class_series_names", "training/");
+  scene.write_series("validation/normal/Doe_Jane", 9), scene.write_series("testing/nodule/Roe_Rick", 10);
+  const ClassParts parts = find_class_parts(scene.data());
+  ASSERT_TRUE(parts.train && parts.val && parts.test);
+  EXPECT_EQ(read_class_sets({.data = scene.data(), .reading = SeriesScene::volumes()}).train.items.size(), 4u);
+  std::filesystem::remove_all(scene.data() / "training");
+  expect_error(ErrorKind::kInput, "has validation, but no part to train on",
+               [&] { read_class_sets({.data = scene.data(), .reading = SeriesScene::volumes()}); });
+}
+
 TEST(ClassSeries, ASeriesInTwoClassesIsRefusedOnce) {
   const SeriesScene scene("class_series_twice");
   scene.write_series("normal/again", 1);

@@ -110,6 +110,10 @@ TEST(RunEvaluate, ScoresARunOfAClassifierOnItsTestPart) {
               report.json.at("top_5_accuracy") <= 1);
   EXPECT_EQ(read_json(scene.path("scores.json")).at("loss"), report.json.at("loss"));
   EXPECT_THAT(report.text, testing::HasSubstr("top_1_accuracy"));
+  scene.idx("larger", 2, 3, 40);
+  expect_error(ErrorKind::kNoCase, "nothing is left to score; 3 left out, the last: 00002 ", [&] {
+    run_evaluate({.predictions = scene.path("run"), .references = scene.path("larger")}, scene.progress);
+  });
   EvaluateOptions wrong{.predictions = scene.path("run"), .references = scene.data()};
   wrong.task.given = {{"png", {"classification"}}};
   expect_error(ErrorKind::kUsage, "{png} is for classes", [&] { run_evaluate(wrong, scene.progress); });

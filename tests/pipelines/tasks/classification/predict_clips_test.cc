@@ -68,6 +68,12 @@ TEST_F(PredictClips, AChangeOfClassIsAChangeOfInterval) {
   EXPECT_GT(scores.json.at("items"), 0) << "clips inside of the intervals";
 }
 
+TEST_F(PredictClips, FilmsBesideFoldersOfClassesAloneArePredictedAndThatIsSaid) {
+  for (const char* name : {"in/dark/a.mkv", "in/bright/b.mkv", "in/c.mkv"}) scene_.film(name, {{16, kDark}});
+  EXPECT_EQ(predict(options(scene_.path("in"))).cases.size(), 1u);
+  EXPECT_THAT(scene_.progress.lines, testing::Contains(HasSubstr("items beside folders of classes")));
+}
+
 TEST_F(PredictClips, FilmsInFoldersAreNumbered) {
   scene_.film("in/MEIER/film.mkv", {{16, kDark}});
   scene_.film("in/HUBER/film.mkv", {{16, kBright}});
