@@ -10,7 +10,7 @@ namespace {
 
 /// Returns the learning rate: the reference's 0.08 at 64 images a step, scaled linearly (Goyal et al. 2017).
 std::optional<Chosen> image_rate(const RecipeFacts& f) {
-  if (is_adam(f)) return std::nullopt;
+  if (!is_sgd(f)) return std::nullopt;
   return Chosen{0.00125 * static_cast<double>(f.batch),
                 "0.08 at the reference's 64 pictures a step, in proportion to " + std::to_string(f.batch)};
 }

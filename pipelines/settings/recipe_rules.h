@@ -27,6 +27,7 @@ std::span<const Rule> rules_of_classes();
 
 inline Chosen chosen_word(const char* value, std::string reason) { return {std::string(value), std::move(reason)}; }
 inline bool is_adam(const RecipeFacts& facts) { return facts.optimizer == OptimizerKind::kAdam; }
+inline bool is_sgd(const RecipeFacts& facts) { return facts.optimizer == OptimizerKind::kSgd; }
 /// Returns "1 step" or "N steps".
 std::string steps_text(std::int64_t steps);
 /// Returns how often each case is seen in the training; empty where the number of cases is not known.

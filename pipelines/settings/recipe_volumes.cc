@@ -47,6 +47,7 @@ std::optional<Chosen> volume_rate(const RecipeFacts& f) {
   if (is_adam(f) && f.steps < kStepsOfLowRate)
     return Chosen{0.004, "adam, behind a warm-up and clipping, with time for the rare classes"};
   if (is_adam(f)) return Chosen{0.001, "adam, in " + steps_text(f.steps) + ", enough for the rate of the reference"};
+  if (!is_sgd(f)) return std::nullopt;
   return Chosen{0.01, "of sgd, the rate of nnU-Net, which goes with its {momentum} 0.99 and {nesterov}"};
 }
 

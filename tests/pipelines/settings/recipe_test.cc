@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/training/train_settings.h"
+#include "tests/pipelines/settings/recipe_choices.h"
 #include "tests/pipelines/tasks/toy_model.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -21,15 +22,6 @@ RecipeFacts images(std::int64_t steps, std::int64_t batch = 2) {
   return {
       .data = std::string(kBoxes), .fields = {"norm-momentum"}, .steps = steps, .batch = batch, .norm_samples = batch};
 }
-
-/// Returns the choice for an option; empty where there is none.
-Choice of(const RecipeFacts& facts, const std::string& option) {
-  for (const Choice& choice : recipe(facts))
-    if (choice.option == option) return choice;
-  return {};
-}
-/// Returns the value of that choice as it is printed.
-std::string value_of(const RecipeFacts& facts, const std::string& option) { return of(facts, option).shown(); }
 
 TEST(Recipe, EachChoiceHasAReasonAndAnOptionOfTheTable) {
   for (const RecipeFacts& facts : {volumes(), volumes(5000, 32), images(100), images(20000, 64)})
@@ -50,14 +42,14 @@ TEST(Recipe, OptionsOfAKindOfDataAreThoseWithARuleForIt) {
 
 TEST(Recipe, SmallBatchesOfVolumesHaveInstanceNormLargeOnesInLongRunsTheReferences) {
   EXPECT_EQ(value_of(volumes(110, 1), "norm"), "instance");
-  EXPECT_THAT(of(volumes(110, 1), "norm").reason, HasSubstr("1 sample a step"));
+  EXPECT_THAT(choice_of(volumes(110, 1), "norm").reason, HasSubstr("1 sample a step"));
   EXPECT_EQ(value_of(volumes(5000, 15), "norm"), "instance");
   EXPECT_EQ(value_of(volumes(999, 16), "norm"), "instance");
-  EXPECT_THAT(of(volumes(999, 16), "norm").reason, HasSubstr("more than 999 steps"));
+  EXPECT_THAT(choice_of(volumes(999, 16), "norm").reason, HasSubstr("more than 999 steps"));
   EXPECT_EQ(value_of(volumes(1000, 16), "norm"), "");
   RecipeFacts parts = volumes(1000, 16);
   parts.norm_samples = 2;  // 8 replicas with norms of their own
-  EXPECT_THAT(of(parts, "norm").reason, HasSubstr("2 samples a step"));
+  EXPECT_THAT(choice_of(parts, "norm").reason, HasSubstr("2 samples a step"));
 }
 
 TEST(Recipe, AnchorsOfADetectorAreFittedAndTheLossOfItsBoxesIsTheReferences) {
@@ -65,7 +57,7 @@ TEST(Recipe, AnchorsOfADetectorAreFittedAndTheLossOfItsBoxesIsTheReferences) {
   EXPECT_EQ(value_of(facts, "anchors"), "") << "the model has no such field";
   facts.fields = {"anchors", "box-loss"};
   EXPECT_EQ(value_of(facts, "anchors"), "fitted");
-  EXPECT_GT(of(facts, "anchors").reason.size(), 10u);
+  EXPECT_GT(choice_of(facts, "anchors").reason.size(), 10u);
   EXPECT_EQ(value_of(facts, "box-loss"), "");
 }
 
@@ -75,7 +67,7 @@ TEST(Recipe, BoxesOfADetectorVoteAndItsWeightsAreAveragedInRunsThatAreNotShort) 
   facts.fields = {"box-vote"};
   EXPECT_EQ(value_of(facts, "box-vote"), "0.7");
   EXPECT_EQ(value_of(facts, "ema"), "0.99");
-  EXPECT_THAT(of(facts, "ema").reason, HasSubstr("over about 100 steps"));
+  EXPECT_THAT(choice_of(facts, "ema").reason, HasSubstr("over about 100 steps"));
   facts.average_fits = false;
   EXPECT_EQ(value_of(facts, "ema"), "");
   EXPECT_EQ(value_of(images(199), "ema"), "");
@@ -91,7 +83,7 @@ TEST(Recipe, ImagesOfADetectorThatAreSeenOftenAreChanged) {
     EXPECT_EQ(value_of(facts, option), "") << "7 times";
     facts.cases = 125;
     EXPECT_NE(value_of(facts, option), "");
-    EXPECT_THAT(of(facts, option).reason, HasSubstr("each of 125 pictures is seen 8 times"));
+    EXPECT_THAT(choice_of(facts, option).reason, HasSubstr("each of 125 pictures is seen 8 times"));
   }
   EXPECT_EQ(value_of(facts, "scale"), "0.8,1.25");
 }
@@ -112,9 +104,9 @@ TEST(Recipe, ClassesThatSomeCasesLackAreMergedAndSeenAsOftenAsTheOthers) {
   EXPECT_EQ(value_of(facts, "crops"), "");
   facts.partly_annotated = 24, facts.cases_with_rarest = 16;
   EXPECT_EQ(value_of(facts, "unannotated"), "merge");
-  EXPECT_THAT(of(facts, "unannotated").reason, HasSubstr("in 24 of 40 cases"));
+  EXPECT_THAT(choice_of(facts, "unannotated").reason, HasSubstr("in 24 of 40 cases"));
   EXPECT_EQ(value_of(facts, "crops"), "set");
-  EXPECT_THAT(of(facts, "crops").reason, HasSubstr("larynx is in 16 of 40 cases"));
+  EXPECT_THAT(choice_of(facts, "crops").reason, HasSubstr("larynx is in 16 of 40 cases"));
   facts.fields = {"norm"};
   EXPECT_EQ(value_of(facts, "unannotated"), "") << "a model without the field";
 }
@@ -124,7 +116,7 @@ TEST(Recipe, ClassesThatDifferInTheirSideAloneAreJoined) {
   EXPECT_EQ(value_of(facts, "sides"), "");
   facts.sided_classes = "kidney_left and kidney_right";
   EXPECT_EQ(value_of(facts, "sides"), "auto");
-  EXPECT_THAT(of(facts, "sides").reason, HasSubstr("kidney_left and kidney_right differ in their side alone"));
+  EXPECT_THAT(choice_of(facts, "sides").reason, HasSubstr("kidney_left and kidney_right differ in their side alone"));
 }
 
 TEST(Recipe, CasesThatAreSeenOftenAreTurnedAndScaled) {
@@ -132,7 +124,7 @@ TEST(Recipe, CasesThatAreSeenOftenAreTurnedAndScaled) {
   EXPECT_EQ(value_of(facts, "augment"), "") << "no cases are known";
   facts.cases = 40;
   EXPECT_EQ(value_of(facts, "augment"), "space");
-  EXPECT_THAT(of(facts, "augment").reason, HasSubstr("each of 40 cases is seen 25 times"));
+  EXPECT_THAT(choice_of(facts, "augment").reason, HasSubstr("each of 40 cases is seen 25 times"));
   facts.cases = 41;
   EXPECT_EQ(value_of(facts, "augment"), "");
   facts.batch = 2;
@@ -147,7 +139,7 @@ TEST(Recipe, TheLastTenthOfTheStepsIsOnWholeVolumesWhereTheyAreHardlyLargerThanC
   EXPECT_EQ(value_of(facts, "whole-steps"), "") << "they are not cropped";
   facts.whole_crops = 1.8;
   EXPECT_EQ(value_of(facts, "whole-steps"), "20");
-  EXPECT_THAT(of(facts, "whole-steps").reason, HasSubstr("volumes of 1.8 crops"));
+  EXPECT_THAT(choice_of(facts, "whole-steps").reason, HasSubstr("volumes of 1.8 crops"));
   facts.whole_fits = false;
   EXPECT_EQ(value_of(facts, "whole-steps"), "") << "whole volumes are over the memory";
   facts.whole_fits = true, facts.whole_crops = 4.1;
@@ -171,14 +163,14 @@ TEST(Recipe, TheRateIsThatOfTheOptimizer) {
   EXPECT_EQ(value_of(sgd, "learning-rate"), "0.08");
   RecipeFacts of_volumes = volumes();
   EXPECT_EQ(value_of(of_volumes, "learning-rate"), "0.01");
-  EXPECT_THAT(of(of_volumes, "learning-rate").reason, HasSubstr("only 110 steps"));
+  EXPECT_THAT(choice_of(of_volumes, "learning-rate").reason, HasSubstr("only 110 steps"));
   EXPECT_EQ(value_of(volumes(300), "learning-rate"), "0.004");
   EXPECT_EQ(value_of(volumes(999), "learning-rate"), "0.004");
   EXPECT_EQ(value_of(volumes(1000), "learning-rate"), "0.001");
-  EXPECT_THAT(of(volumes(1000), "learning-rate").reason, HasSubstr("in 1000 steps"));
+  EXPECT_THAT(choice_of(volumes(1000), "learning-rate").reason, HasSubstr("in 1000 steps"));
   of_volumes.optimizer = OptimizerKind::kSgd;
   EXPECT_EQ(value_of(of_volumes, "learning-rate"), "0.01");
-  EXPECT_THAT(of(of_volumes, "learning-rate").reason, HasSubstr("{momentum} 0.99")) << "which is not chosen";
+  EXPECT_THAT(choice_of(of_volumes, "learning-rate").reason, HasSubstr("{momentum} 0.99")) << "which is not chosen";
 }
 
 TEST(Recipe, RunningStatisticsForgetWithinATenthOfTheRun) {
@@ -194,10 +186,10 @@ TEST(Recipe, F32WhereBf16IsOnlySlowerAndItFits) {
   EXPECT_EQ(value_of(facts, "precision"), "bf16");
   facts.precision = PrecisionFacts{.multiplies_bf16 = false, .instructions = "avx2"};
   EXPECT_EQ(value_of(facts, "precision"), "f32");
-  EXPECT_THAT(of(facts, "precision").reason, HasSubstr("avx2"));
+  EXPECT_THAT(choice_of(facts, "precision").reason, HasSubstr("avx2"));
   facts.precision->f32_fits = false, facts.precision->f32_refusal = "it needs 9 GiB of the 8 GiB that are free";
   EXPECT_EQ(value_of(facts, "precision"), "bf16");
-  EXPECT_THAT(of(facts, "precision").reason, HasSubstr("9 GiB of the 8 GiB"));
+  EXPECT_THAT(choice_of(facts, "precision").reason, HasSubstr("9 GiB of the 8 GiB"));
 }
 
 TEST(Recipe, AMeasurementOfTheMachineDecidesAgainstItsInstructions) {
@@ -205,21 +197,10 @@ TEST(Recipe, AMeasurementOfTheMachineDecidesAgainstItsInstructions) {
   facts.precision =
       PrecisionFacts{.multiplies_bf16 = true, .instructions = "avx512_core_amx", .bf16_step_s = 0.3, .f32_step_s = 0.2};
   EXPECT_EQ(value_of(facts, "precision"), "f32");
-  EXPECT_THAT(of(facts, "precision").reason, HasSubstr("in bf16 takes 1.50 of one in f32"));
+  EXPECT_THAT(choice_of(facts, "precision").reason, HasSubstr("in bf16 takes 1.50 of one in f32"));
   facts.precision =
       PrecisionFacts{.multiplies_bf16 = false, .instructions = "avx2", .bf16_step_s = 0.1, .f32_step_s = 0.2};
   EXPECT_EQ(value_of(facts, "precision"), "bf16");
-}
-
-TEST(Recipe, ClassifiersHaveAWarmUpAndTheirRateOfSgd) {
-  RecipeFacts facts{.data = std::string(kClassLabels), .fields = {"base-filters"}, .steps = 500, .batch = 64};
-  EXPECT_EQ(value_of(facts, "warmup-steps"), "50");
-  EXPECT_EQ(value_of(facts, "learning-rate"), "") << "of adam the usual one";
-  facts.optimizer = OptimizerKind::kSgd;
-  EXPECT_EQ(value_of(facts, "learning-rate"), "0.025");
-  EXPECT_THAT(of(facts, "learning-rate").reason, HasSubstr("0.1 at 256 samples"));
-  facts.fields = {"size-multiplier"};
-  EXPECT_EQ(value_of(facts, "warmup-steps"), "") << "digits were published without";
 }
 
 TEST(UsualTraining, IsThatOfThePublishedDigitsAndABatchForNorms) {
