@@ -91,7 +91,6 @@ bool may_change_with_data(const std::string& field) {
                                      "annotated",  // the training data
                                      "mean",           "deviation", "mean_hu", "std_hu",
                                      "clip_hu",           // the meaning of its intensities
-                                     "pad_multiple",      // of images: 1 where all have one size
                                      "trained_classes"};  // with the rule that tells left from right
   return std::ranges::find(kFields, field) != std::end(kFields);
 }

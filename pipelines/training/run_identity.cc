@@ -51,6 +51,9 @@ bool is_of_data(const std::string& field) {
 /// Fields of a model that describe its cut: another cut computes the same, except for the order of sums.
 constexpr const char* kOfCut[] = {"partition", "replicas", "recompute", "thinnest_slab", "inputs"};
 
+/// Field of a preparation of images that follows from their sizes where nobody gave it: 1 where all have one.
+constexpr const char* kPadMultiple = "pad_multiple";
+
 /// Fields of a training that earlier programs did not note.
 constexpr const char* kNewer[] = {"annotated"};
 
@@ -171,13 +174,16 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
   compare("model", without_cut(with_newer_fields(theirs.model)), without_cut(mine.model));
   const auto prepared = [&](nlohmann::json how) {
     if (how.is_object()) how.erase(kUsualCases);  // it follows from the cases, which are compared
-    return accepts_changes ? without_data(std::move(how)) : how;
+    if (!accepts_changes) return how;
+    if (how.is_object()) how.erase(kPadMultiple);
+    return without_data(std::move(how));
   };
   if (const auto different = first_contradiction(prepared(theirs.prepare), prepared(mine.prepare)))
-    throw Error(ErrorKind::kCheckpoint,
-                start + " is of a run on data that were prepared otherwise: /prepare/" + different->field +
-                    " differs; " +
-                    (may_change_with_data(different->field) ? go_on : "prepare them as before, or {restart}"));
+    throw Error(ErrorKind::kCheckpoint, start + " is of a run on data that were prepared otherwise: /prepare/" +
+                                            different->field + " differs; " +
+                                            (may_change_with_data(different->field) || different->field == kPadMultiple
+                                                 ? go_on
+                                                 : "prepare them as before, or {restart}"));
   if (accepts_changes) return;
   if (const auto different = first_contradiction(theirs.content, mine.content))
     throw Error(ErrorKind::kCheckpoint, start + ": the data are not what they were: " + different->field +

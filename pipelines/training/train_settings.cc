@@ -76,11 +76,17 @@ std::vector<Choice> TrainSettings::say_usual() {
   const ModelSpec spec = model_spec(model, 0);
   std::vector<Choice> usual = usual_training(*spec.model, wanted_replicas(model, spec));
   const bool timed = options.time_s > 0 || std::ranges::count(options.chosen, "steps", &Choice::option) > 0;
-  const bool scheduled = timed || any_said({"schedule", "lr-decay-steps", "lr-steps", "lr-step-factor"});
+  const bool scheduled = any_said({"schedule", "lr-decay-steps", "lr-steps", "lr-step-factor"});
+  const bool falls_to_end = timed && !scheduled && !any_said({"lr-decay-rate", "lr-decay-epochs"});
+  for (Choice& c : usual)
+    if (falls_to_end && c.option == "schedule")
+      c = {"schedule", std::string("polynomial"), "the rate falls until the time ends"};
   std::erase_if(usual, [&](const Choice& c) {
     if (c.option == "epochs") return settings.is_said("steps") || timed;
     if (c.option == "learning-rate") return options.optimizer.kind != OptimizerKind::kAdam;
-    return scheduled && c.option != "batch";  // a schedule by passes does not end with the time
+    if (c.option.starts_with("lr-decay"))
+      return scheduled || falls_to_end;  // by passes, which do not end with the time
+    return scheduled && c.option != "batch";
   });
   std::erase_if(usual, [&](const Choice& c) { return !settings.say(Layer::kModel, c); });
   return usual;

@@ -53,8 +53,8 @@ FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const 
   } else if (fs::is_directory(input, error)) {
     for (const fs::path& file : video_files(input)) files[file.filename().string()] = file;
   }
-  const bool has_classes = below == nullptr && find_class_parts(input, kinds).any();
-  found.labelled = files.empty() && has_classes, found.lie_beside = !files.empty() && has_classes;
+  found.labelled = files.empty() && find_class_parts(input, kinds).any();
+  found.lie_beside = !files.empty() && below == nullptr && labelled_parts(input, kinds).any();
   if (found.labelled) {
     files = class_files(unseen_part(input, kinds), {.items = ItemKind::kClip}, found.failures);
   } else if (!fs::is_directory(input, error)) {

@@ -43,16 +43,6 @@ std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& readi
   return files;
 }
 
-/// Returns the parts of a data set of classes. A folder of folders of DICOM series is one where it is divided into
-/// training and other parts: undivided, the folders may as well be those of patients.
-ClassParts labelled_parts(const fs::path& input, const ClassKinds& kinds) {
-  ClassParts parts = find_class_parts(input, recognised_kinds(kinds));
-  if (parts.any()) return parts;
-  parts = find_class_parts(input, kinds);
-  parts.whole.reset();
-  return parts;
-}
-
 /// Finds the items of an input, without classes.
 ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool& labelled) {
   std::error_code error;

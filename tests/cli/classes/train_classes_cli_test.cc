@@ -100,6 +100,11 @@ TEST_F(TrainClassesCli, InATimeTheRateFallsUntilTheEndAndTheRunGoesOnSo) {
   ASSERT_FALSE(before.empty());
   EXPECT_LE(before.back(), before.front() * std::pow(static_cast<double>(before.size()), -0.8))
       << "not by 0.7 after each pass over the data";
+  ASSERT_EQ(
+      run_voxshard("train " + file("data") + " -o " + file("as_written") + " --config " + file("timed/config.json"))
+          .exit_code,
+      0);
+  EXPECT_EQ(losses("as_written"), losses("timed")) << "its settings give the same run without the time";
   const CommandResult again = train("timed", "--resume");
   EXPECT_THAT(again.err, Not(HasSubstr("chosen: --epochs")));
   EXPECT_EQ(rates("timed"), before) << "it has done its steps";

@@ -21,6 +21,8 @@ TEST(RecipeOfClasses, TheyHaveAWarmUpAndTheirRateOfSgd) {
 }
 
 TEST(RecipeOfClasses, AdamHasAHigherRateInShortRuns) {
+  EXPECT_EQ(value_of(classes(300), "learning-rate"), "0.01");
+  EXPECT_EQ(value_of(classes(301), "learning-rate"), "0.004");
   EXPECT_EQ(value_of(classes(1000), "learning-rate"), "0.004");
   EXPECT_THAT(choice_of(classes(999), "learning-rate").reason, HasSubstr("999 steps"));
   EXPECT_EQ(value_of(classes(1001), "learning-rate"), "");

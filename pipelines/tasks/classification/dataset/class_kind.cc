@@ -268,6 +268,14 @@ ClassParts find_class_parts(const fs::path& path, const ClassKinds& kinds) {
   return {};
 }
 
+ClassParts labelled_parts(const fs::path& input, const ClassKinds& kinds) {
+  ClassParts parts = find_class_parts(input, recognised_kinds(kinds));
+  if (parts.any()) return parts;
+  parts = find_class_parts(input, kinds);
+  parts.whole.reset();
+  return parts;
+}
+
 std::string expected_class_sets(const ClassKinds& kinds) { return any_of_kinds(kinds, &ClassKind::expected); }
 
 std::string class_folders(const ClassKinds& kinds) {

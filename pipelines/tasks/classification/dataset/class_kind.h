@@ -117,6 +117,11 @@ std::vector<std::filesystem::path> folders_in(const std::filesystem::path& folde
 /// kInput for IDX images without labels.
 ClassParts find_class_parts(const std::filesystem::path& path, const ClassKinds& kinds = class_kinds());
 
+/// Returns the parts of a data set of classes for a command that also takes items without them. A folder of folders of
+/// DICOM series is one where it is divided into training and other parts: undivided, the folders may as well be those
+/// of patients.
+ClassParts labelled_parts(const std::filesystem::path& input, const ClassKinds& kinds);
+
 /// Returns "a folder per class with images, ..., a CSV of file,class, or MNIST's IDX files".
 std::string expected_class_sets(const ClassKinds& kinds = class_kinds());
 /// Returns the same list from ClassKind::help.

@@ -36,9 +36,9 @@ DemoReport demo_motions(const DemoOptions& options, int magnify, Progress& progr
     folder.commit(id, "");
     return path;
   });
-  const FirstTraining first = first_training({"train", options.folder.string(), "{output}", "run", "{model}",
-                                              "r2plus1d18", "{batch}", "8", "{learning-rate}", "0.01"},
-                                             {"{base-filters}", "8"});
+  const FirstTraining first =
+      first_training({"train", options.folder.string(), "{output}", "run", "{model}", "r2plus1d18", "{batch}", "8"},
+                     {"{base-filters}", "8"});
   return {.cases = train,
           .test_cases = test,
           .points = static_cast<std::int64_t>(total) * kFrames * side * side,
