@@ -79,6 +79,8 @@ TEST(TrainRetinaNet, WhatIsHeldOutIsNotTrainedOn) {
   EXPECT_EQ(report.validation_cases, 5) << "a file names them";
   EXPECT_EQ(report.train_cases, 2) << "without those that validate";
   o.run = scene.path("all"), detection_options(o).held_out.validate = false;
+  expect_error(ErrorKind::kUsage, "both say what validates", [&] { run_train(o, scene.progress); });
+  detection_options(o).held_out.file.clear();
   EXPECT_EQ(run_train(o, scene.progress).validation_cases, 0);
 }
 
