@@ -110,6 +110,12 @@ void write_run_splits(const std::filesystem::path& run, std::vector<Split> split
   write_splits(run / "splits_final.json", splits);
 }
 
+void require_one_choice(const std::string& fold, const std::filesystem::path& val) {
+  if (fold.empty() || val.empty()) return;
+  throw Error(ErrorKind::kUsage,
+              "[train] {fold} " + fold + " and {val} " + val.string() + " both say what validates; give one of them");
+}
+
 std::int64_t number_of_fold(const std::string& fold, std::int64_t count) {
   for (std::int64_t f = 0; f < count; ++f)
     if (fold == std::to_string(f)) return f;

@@ -58,6 +58,11 @@ std::vector<Split> splits_of(const Folds& folds, const std::vector<std::string>&
 ///   kept  the file as it was; empty: the run begins
 void write_run_splits(const std::filesystem::path& run, std::vector<Split> splits, const std::vector<KeptSplit>& kept);
 
+/// Throws kUsage for a fold, or "all", beside validation data that are named.
+///   fold  empty: none is asked for
+///   val   empty: none are named
+void require_one_choice(const std::string& fold, const std::filesystem::path& val);
+
 /// Returns the number of a fold, for "2" 2. Errors: kConfig unless it is one of `count` folds.
 std::int64_t number_of_fold(const std::string& fold, std::int64_t count);
 

@@ -39,9 +39,7 @@ void note_gone(DetectionSets& sets, const KeptSplit& kept) {
 }
 
 DetectionSets read_sets(const DetectionTaskOptions& o) {
-  if (!o.held_out.validate && !o.held_out.file.empty())
-    throw Error(ErrorKind::kUsage, "[train] {fold} all and {val} " + o.held_out.file.string() +
-                                       " both say what validates; give one of them");
+  if (!o.held_out.validate) require_one_choice("all", o.held_out.file);
   const double fraction = o.held_out.validate ? o.held_out.fraction : 0;
   DetectionSets sets = read_detection_sets({.data = o.data,
                                             .val = o.held_out.file,

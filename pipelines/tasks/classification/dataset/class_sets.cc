@@ -94,13 +94,6 @@ ClassSets split_as_kept(ClassDataset dataset, const KeptSplit& kept) {
   return split_by(std::move(dataset), [&](const ClassItem& item) { return held_out.contains(item.name); });
 }
 
-/// Throws kUsage for a fold, or none, beside named validation data.
-void require_one_choice(const ClassSetsOptions& o) {
-  if ((o.fold.empty() && o.validates) || o.val.empty()) return;
-  throw Error(ErrorKind::kUsage, "[train] {fold} " + (o.validates ? o.fold : "all") + " and {val} " + o.val.string() +
-                                     " both say what validates; give one of them");
-}
-
 }  // namespace
 
 std::vector<std::string> names_of(const ClassDataset& set) {
@@ -196,7 +189,7 @@ void leave_out_empty_classes(ClassSets& sets) {
 }
 
 ClassSets read_class_sets(const ClassSetsOptions& o) {
-  require_one_choice(o);
+  require_one_choice(o.validates ? o.fold : "all", o.val);
   const ClassParts parts = find_class_parts(o.data, o.reading.kinds);
   const auto& train = parts.train ? parts.train : parts.whole;
   if (!train && parts.any()) {

@@ -17,6 +17,7 @@
 #include "pipelines/tasks/detection/dataset/image_folds.h"
 #include "pipelines/tasks/detection/dataset/image_places.h"
 #include "pipelines/tasks/detection/dataset/video_dataset.h"
+#include "pipelines/tasks/group_folds.h"
 
 namespace voxshard {
 namespace {
@@ -203,9 +204,7 @@ DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fract
 }
 
 DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
-  if (!o.fold.empty() && !o.val.empty())
-    throw Error(ErrorKind::kUsage, "[train] {fold} " + o.fold + " and {val} " + o.val.string() +
-                                       " both say what validates; give one of them");
+  require_one_choice(o.fold, o.val);
   const bool folder = is_folder(o.data);
   const auto files = folder ? annotation_files(o.data, o.formats) : std::vector<fs::path>();
   const fs::path own_train = only_file(files, "train"), own_val = only_file(files, "val");
