@@ -16,14 +16,14 @@
 namespace voxshard {
 namespace {
 
-enum SlotState : int { kFree, kFilling, kShown };
+enum ReadingState : int { kFree, kFilling, kShown };
 
-struct Slot {
+struct ReadingSlot {
   std::atomic<int> state{kFree};
   pthread_t thread{};
   std::array<char, 256> name{};  // ends with 0
 };
-std::array<Slot, 64> slots;
+std::array<ReadingSlot, 64> reading_slots;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 thread_local const std::string* reading_as = nullptr;  // see ReadingAs
@@ -41,7 +41,7 @@ void say(const char* text) {
 /// Writes the names of the files that are being read, by this thread or by all; returns false when there are none.
 bool say_files(bool of_this_thread) {
   bool said = false;
-  for (const Slot& slot : slots) {
+  for (const ReadingSlot& slot : reading_slots) {
     if (slot.state != kShown || (of_this_thread && pthread_equal(slot.thread, pthread_self()) == 0)) continue;
     say(said ? ", " : "\nvoxshard: [crash] while reading ");
     say(slot.name.data());
@@ -79,12 +79,12 @@ extern "C" void on_crash(int signal) {
 }  // namespace
 
 NowReading::NowReading(const std::filesystem::path& path) {
-  for (std::size_t i = 0; i < slots.size() && slot_ < 0; ++i) {
+  for (std::size_t i = 0; i < reading_slots.size() && slot_ < 0; ++i) {
     int expected = kFree;
-    if (slots[i].state.compare_exchange_strong(expected, kFilling)) slot_ = static_cast<int>(i);
+    if (reading_slots[i].state.compare_exchange_strong(expected, kFilling)) slot_ = static_cast<int>(i);
   }
   if (slot_ < 0) return;
-  Slot& slot = slots[slot_];
+  ReadingSlot& slot = reading_slots[slot_];
   slot.thread = pthread_self();
   slot.name[plain_text(reading_as != nullptr ? *reading_as : path.native())
                 .copy(slot.name.data(), slot.name.size() - 1)] = '\0';  // no control characters
@@ -92,7 +92,7 @@ NowReading::NowReading(const std::filesystem::path& path) {
 }
 
 NowReading::~NowReading() {
-  if (slot_ >= 0) slots[slot_].state = kFree;
+  if (slot_ >= 0) reading_slots[slot_].state = kFree;
 }
 
 ReadingAs::ReadingAs(std::string name) : name_(std::move(name)), before_(reading_as) { reading_as = &name_; }

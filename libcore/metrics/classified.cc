@@ -6,13 +6,12 @@
 #include <numeric>
 
 #include "libcore/base/error.h"
+#include "libcore/metrics/share.h"
 
 namespace voxshard {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-double share(double part, std::int64_t of) { return of > 0 ? part / static_cast<double>(of) : kNaN; }
 
 void check(const Classified& items) {
   ensure(items.classes > 0 && std::ssize(items.probabilities) == items.count() * items.classes,

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "libcore/base/error.h"
+#include "libcore/metrics/share.h"
 
 namespace voxshard {
 namespace {
@@ -18,8 +19,6 @@ void require_in_order(std::span<const LabelledTime> line, std::int64_t classes) 
     end_s = t.end_s;
   }
 }
-
-double share(double part, double whole) { return whole > 0 ? part / whole : std::nan(""); }
 
 }  // namespace
 

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "libcore/metrics/share.h"
 
 namespace voxshard {
 namespace {
 
 constexpr double kClip = 1e-7;  // tf.keras.backend.epsilon()
-
-double share(double part, std::int64_t whole) {
-  return whole > 0 ? part / static_cast<double>(whole) : std::numeric_limits<double>::quiet_NaN();
-}
 
 void add_voxel(const float* logits, std::int64_t classes, std::int64_t label, VoxelScores& scores) {
   const std::int64_t best = std::max_element(logits, logits + classes) - logits;

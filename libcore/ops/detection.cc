@@ -81,7 +81,7 @@ TensorType infer_detection_sums(const Attributes& given, std::span<const TensorT
   return {DType::kF64, {attrs.groups, kSums}};
 }
 
-TensorType infer_loss(const Attributes& given, std::span<const TensorType> in) {
+TensorType infer_detection_loss(const Attributes& given, std::span<const TensorType> in) {
   const auto& attrs = attrs_of<DetectionAttrs>(given);
   require(in.size() > 1 && in.size() % kPerLevel == 1, "expected sums and four tensors of each level");
   require_sums(attrs, in[0]);
@@ -110,7 +110,7 @@ TensorType infer_box_grad(const Attributes& given, std::span<const TensorType> i
   return {attrs.dtype, in[0].shape};
 }
 
-void differentiate_loss(GradientContext& g) {
+void differentiate_detection_loss(GradientContext& g) {
   Builder& b = g.builder;
   const auto& in = g.node.inputs;
   const bool huber = attrs_of<DetectionAttrs>(g.node.attrs).box_loss == BoxLossKind::kHuber;
@@ -144,7 +144,7 @@ std::unique_ptr<Kernel> detection_sums_kernel(const OpContext& op, KernelSet set
       });
 }
 
-std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
+std::unique_ptr<Kernel> detection_loss_kernel(const OpContext& op, KernelSet set) {
   return std::make_unique<FunctionKernel>([fn = detection_kernels(set).loss, spec = spec_of(op.attrs, 1)](
                                               const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
 }
@@ -191,7 +191,7 @@ OpUse detection_sums_sample(DType, const Shape& x) {
           {{DType::kF32, x}, {DType::kI32, with_channels(x, kSampleAnchors)}, boxes, boxes}};
 }
 /// The sample has as many groups as x has numbers.
-OpUse loss_sample(DType, const Shape& x) {
+OpUse detection_loss_sample(DType, const Shape& x) {
   const std::int64_t groups = element_count(x);
   const TensorType anchor{DType::kF32, {groups, 1, 1, 1}}, box{DType::kF32, {groups, 1, 1, 4}};
   return {sample_attributes(DType::kF32, groups),
@@ -227,11 +227,11 @@ void add_detection_ops(OpTable& table) {
   table.add({.name = "detection_loss",
              .driver = 0,
              .attributes = DetectionAttrs{},
-             .infer = infer_loss,
+             .infer = infer_detection_loss,
              .needed = loss_needs,
-             .differentiate = differentiate_loss,
-             .kernel = loss_kernel,
-             .sample = {.memory = loss_sample, .few = true}});
+             .differentiate = differentiate_detection_loss,
+             .kernel = detection_loss_kernel,
+             .sample = {.memory = detection_loss_sample, .few = true}});
   table.add({.name = "focal_grad",
              .scalar = 3,
              .attributes = DetectionAttrs{},

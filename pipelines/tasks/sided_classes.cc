@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, std::string_view> kSides[] = {
 constexpr std::size_t kShort = 3;
 
 /// Returns the name in lower case, with a blank where a word begins inside it: "kidneyL" -> "kidney l".
-std::string words_of(const std::string& name) {
+std::string spaced_words(const std::string& name) {
   std::string words;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (i > 0 && is_lower(name[i - 1]) && is_upper(name[i])) words += ' ';
@@ -39,7 +39,7 @@ bool stands_alone(const std::string& name, std::size_t at, std::size_t length) {
   return (at == 0 || !is_letter(name[at - 1])) && (at + length == name.size() || !is_letter(name[at + length]));
 }
 
-/// Returns `name` (from words_of) with every `left` replaced by `right`.
+/// Returns `name` (from spaced_words) with every `left` replaced by `right`.
 std::string on_the_right(std::string name, std::string_view left, std::string_view right) {
   for (std::size_t at = name.find(left); at != std::string::npos; at = name.find(left, at)) {
     const bool is_side = left.size() > kShort || stands_alone(name, at, left.size());
@@ -52,7 +52,7 @@ std::string on_the_right(std::string name, std::string_view left, std::string_vi
 /// Endings of a word for a side, in languages where it agrees with its noun.
 constexpr std::string_view kEndings[] = {"", "o", "a", "e", "i", "os", "as", "n", "r", "s"};
 
-/// True where a word of `name` (from words_of) is one for left or right that is no short form.
+/// True where a word of `name` (from spaced_words) is one for left or right that is no short form.
 bool says_side(const std::string& name) {
   const auto is_whole = [&](std::size_t at, std::size_t length) {
     return std::ranges::any_of(kEndings, [&](std::string_view ending) {
@@ -72,10 +72,10 @@ bool says_side(const std::string& name) {
 
 std::optional<std::pair<std::string, std::string>> sided_classes(const std::vector<std::string>& names) {
   std::map<std::string, std::string> by_words;
-  for (const std::string& name : names) by_words.emplace(words_of(name), name);
+  for (const std::string& name : names) by_words.emplace(spaced_words(name), name);
   for (const std::string& name : names)
     for (const auto& [left, right] : kSides) {
-      const std::string words = words_of(name), other_side = on_the_right(words, left, right);
+      const std::string words = spaced_words(name), other_side = on_the_right(words, left, right);
       if (const auto other = by_words.find(other_side); other_side != words && other != by_words.end())
         return std::pair(name, other->second);
     }
@@ -99,7 +99,7 @@ std::vector<SidePair> side_pairs(const std::vector<std::string>& names) {
 std::optional<std::string> one_sided_class(const std::vector<std::string>& names) {
   std::vector<std::string> rest = names;
   while (const auto sides = sided_classes(rest)) std::erase(rest, sides->first), std::erase(rest, sides->second);
-  const auto found = std::ranges::find_if(rest, [](const std::string& name) { return says_side(words_of(name)); });
+  const auto found = std::ranges::find_if(rest, [](const std::string& name) { return says_side(spaced_words(name)); });
   return found == rest.end() ? std::nullopt : std::optional(*found);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr CocoBox kHere = {10, 10, 40, 40}, kBeside = {14, 10, 40, 40}, kThere = {200, 100, 20, 20};
+constexpr CocoBox kObject = {10, 10, 40, 40}, kShifted = {14, 10, 40, 40}, kElsewhere = {200, 100, 20, 20};
 
 TrueBox object(std::int64_t image, std::int64_t category, const CocoBox& box) {
   return {.image = image, .category = category, .box = box, .area = box.area()};
@@ -25,10 +25,10 @@ ScoredBox found(std::int64_t image, std::int64_t category, const CocoBox& box, d
 
 TEST(OperatingPoint, IsWhereTheF1IsHighest) {
   // By score: 0.9 hit (F1 2/4), 0.8 false (2/5), 0.7 hit (4/6), 0.6 and 0.6 false (4/8).
-  const std::vector<TrueBox> truths = {object(0, 0, kHere), object(1, 0, kHere), object(2, 1, kHere)};
-  const std::vector<ScoredBox> detections = {found(0, 0, kHere, 0.9), found(0, 0, kThere, 0.8),
-                                             found(1, 0, kBeside, 0.7), found(2, 0, kHere, 0.6),
-                                             found(2, 1, kThere, 0.6)};
+  const std::vector<TrueBox> truths = {object(0, 0, kObject), object(1, 0, kObject), object(2, 1, kObject)};
+  const std::vector<ScoredBox> detections = {found(0, 0, kObject, 0.9), found(0, 0, kElsewhere, 0.8),
+                                             found(1, 0, kShifted, 0.7), found(2, 0, kObject, 0.6),
+                                             found(2, 1, kElsewhere, 0.6)};
   const auto point = best_operating_point(truths, detections, {.images = 3, .categories = 2});
   ASSERT_TRUE(point.has_value());
   EXPECT_EQ(point->score, 0.7);
@@ -41,8 +41,8 @@ TEST(OperatingPoint, IsWhereTheF1IsHighest) {
 }
 
 TEST(OperatingPoint, EqualScoresStandOrFallTogether) {
-  const std::vector<TrueBox> truths = {object(0, 0, kHere)};
-  const std::vector<ScoredBox> detections = {found(0, 0, kHere, 0.5), found(0, 0, kThere, 0.5)};
+  const std::vector<TrueBox> truths = {object(0, 0, kObject)};
+  const std::vector<ScoredBox> detections = {found(0, 0, kObject, 0.5), found(0, 0, kElsewhere, 0.5)};
   const auto point = best_operating_point(truths, detections, {.images = 1, .categories = 1});
   ASSERT_TRUE(point.has_value());
   EXPECT_EQ(point->wrong, 1) << "a score cannot part two that are equal";
@@ -50,16 +50,16 @@ TEST(OperatingPoint, EqualScoresStandOrFallTogether) {
 
 TEST(OperatingPoint, ThereIsNoneWhereNothingIsFound) {
   EXPECT_FALSE(best_operating_point({}, {}, {.images = 1, .categories = 1}).has_value());
-  const std::vector<TrueBox> truths = {object(0, 0, kHere)};
-  const std::vector<ScoredBox> detections = {found(0, 0, kThere, 0.5)};
+  const std::vector<TrueBox> truths = {object(0, 0, kObject)};
+  const std::vector<ScoredBox> detections = {found(0, 0, kElsewhere, 0.5)};
   EXPECT_FALSE(best_operating_point(truths, detections, {.images = 1, .categories = 1}).has_value());
 }
 
 TEST(DetectionConfusion, HasARowForEachClassAndOneForNothing) {
-  const std::vector<TrueBox> truths = {object(0, 0, kHere), object(0, 1, kThere), object(1, 1, kHere)};
+  const std::vector<TrueBox> truths = {object(0, 0, kObject), object(0, 1, kElsewhere), object(1, 1, kObject)};
   const std::vector<ScoredBox> detections = {
-      found(0, 0, kHere, 0.9), found(0, 0, kBeside, 0.8),    // a second one of the same object: of nothing
-      found(1, 0, kBeside, 0.7), found(0, 1, kThere, 0.2)};  // the wrong class; below the score
+      found(0, 0, kObject, 0.9), found(0, 0, kShifted, 0.8),      // a second one of the same object: of nothing
+      found(1, 0, kShifted, 0.7), found(0, 1, kElsewhere, 0.2)};  // the wrong class; below the score
   EXPECT_THAT(detection_confusion(truths, detections, {.images = 2, .categories = 2}, 0.5),
               ElementsAre(1, 0, 0, /**/ 1, 0, 1, /**/ 1, 0, 0));
   EXPECT_THAT(detection_confusion(truths, detections, {.images = 2, .categories = 2}, 0.1),
@@ -67,17 +67,17 @@ TEST(DetectionConfusion, HasARowForEachClassAndOneForNothing) {
 }
 
 TEST(DetectionConfusion, AnObjectOfTheOwnClassIsTakenBeforeABetterPlacedOneOfAnother) {
-  const std::vector<TrueBox> truths = {object(0, 0, kBeside), object(0, 1, kHere)};
-  const std::vector<ScoredBox> detections = {found(0, 0, kHere, 0.9)};
+  const std::vector<TrueBox> truths = {object(0, 0, kShifted), object(0, 1, kObject)};
+  const std::vector<ScoredBox> detections = {found(0, 0, kObject, 0.9)};
   EXPECT_THAT(detection_confusion(truths, detections, {.images = 1, .categories = 2}, 0),
               ElementsAre(1, 0, 0, /**/ 0, 0, 1, /**/ 0, 0, 0));
 }
 
 TEST(DetectionConfusion, CrowdsAndIgnoredObjectsCountNowhere) {
-  TrueBox crowd = object(0, 0, kHere), ignored = object(0, 0, kThere);
+  TrueBox crowd = object(0, 0, kObject), ignored = object(0, 0, kElsewhere);
   crowd.crowd = true, ignored.ignore = true;
   const std::vector<TrueBox> truths = {crowd, ignored};
-  const std::vector<ScoredBox> detections = {found(0, 0, kHere, 0.9), found(0, 0, kThere, 0.8)};
+  const std::vector<ScoredBox> detections = {found(0, 0, kObject, 0.9), found(0, 0, kElsewhere, 0.8)};
   EXPECT_THAT(detection_confusion(truths, detections, {.images = 1, .categories = 1}, 0), ElementsAre(0, 0, 0, 0));
 }
 

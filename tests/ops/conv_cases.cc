@@ -6,14 +6,14 @@
 namespace voxshard::test {
 namespace {
 
-struct Geometry {
+struct ConvGeometry {
   std::string label;
   Shape x;  // its channels are the input's
   Window window;
   std::int64_t out = 3;
 };
 
-std::vector<Geometry> geometries() {
+std::vector<ConvGeometry> conv_geometries() {
   const Shape volume{2, 7, 5, 6, 2}, image{3, 11, 9, 2};
   return {{"3-D kernel 1", volume, window(3, 1, 1, 1, 0, 0)},
           {"3-D kernel 2", volume, window(3, 2, 1, 1, 0, 1)},
@@ -33,14 +33,14 @@ std::vector<Geometry> geometries() {
           {"2-D unlike axes", image, {{1, 4}, {1, 3}, {1, 1}, {0, 2}, {0, 1}}}};
 }
 
-Shape weights_of(const Geometry& g) {
+Shape weights_of(const ConvGeometry& g) {
   Shape shape = g.window.kernel;
   shape.push_back(g.x.back());
   shape.push_back(g.out);
   return shape;
 }
 
-void add_three(std::vector<OpCase>& cases, const Geometry& g, DType dtype) {
+void add_three(std::vector<OpCase>& cases, const ConvGeometry& g, DType dtype) {
   const Shape y = outputs_of(g.window, g.x, g.out);
   const OpInput w = parameter(weights_of(g), Values::kIntegers, dtype);
   const OpInput x = cut_input(g.x, Values::kIntegers, dtype), d_y = cut_input(y, Values::kIntegers, dtype);
@@ -63,7 +63,7 @@ void add_three(std::vector<OpCase>& cases, const Geometry& g, DType dtype) {
 
 std::vector<OpCase> conv_cases() {
   std::vector<OpCase> cases;
-  for (const Geometry& g : geometries()) add_three(cases, g, DType::kF32);
+  for (const ConvGeometry& g : conv_geometries()) add_three(cases, g, DType::kF32);
   add_three(cases, {"3-D kernel 3 bf16", {2, 7, 5, 6, 2}, window(3, 3, 1, 1, 1, 1)}, DType::kBF16);
   const Shape up{2, 13, 10, 11, 2}, low{2, 7, 5, 6, 3};
   Window w = window(3, 2, 2, 1, 0, 0);

@@ -5,13 +5,13 @@
 namespace voxshard::test {
 namespace {
 
-struct Geometry {
+struct PoolGeometry {
   std::string label;
   Shape x;
   Window window;
 };
 
-std::vector<Geometry> geometries() {
+std::vector<PoolGeometry> pool_geometries() {
   const Shape volume{2, 7, 5, 6, 2}, image{3, 11, 9, 3};
   return {{"3-D kernel 2 stride 2", volume, same(volume, 2, 2)},
           {"3-D kernel 2 stride 2, odd extents without their last plane", volume, window(3, 2, 2, 1, 0, 0)},
@@ -22,7 +22,7 @@ std::vector<Geometry> geometries() {
           {"2-D kernel 2 stride 3 with gaps", image, window(2, 2, 3, 1, 0, 0)}};
 }
 
-void add_pools(std::vector<OpCase>& cases, const Geometry& g, bool seen_before) {
+void add_pools(std::vector<OpCase>& cases, const PoolGeometry& g, bool seen_before) {
   const Shape y = outputs_of(g.window, g.x, g.x.back());
   const std::string label = g.label + (seen_before ? "" : ", extents not seen before");
   const Shape earlier = seen_before ? g.x : Shape{};
@@ -74,8 +74,8 @@ void add_upsampling(std::vector<OpCase>& cases, const std::string& label, const 
 
 std::vector<OpCase> pool_cases() {
   std::vector<OpCase> cases;
-  for (const Geometry& g : geometries()) add_pools(cases, g, true);
-  for (const std::size_t overlapping : {2, 4}) add_pools(cases, geometries()[overlapping], false);
+  for (const PoolGeometry& g : pool_geometries()) add_pools(cases, g, true);
+  for (const std::size_t overlapping : {2, 4}) add_pools(cases, pool_geometries()[overlapping], false);
   add_upsampling(cases, "3-D to 2n - 1, 2n, 2n - 1", {2, 4, 3, 3, 2}, {2, 7, 6, 5, 2}, {2, 2, 2});
   add_upsampling(cases, "2-D by 3 and 1", {3, 3, 7, 2}, {3, 8, 7, 2}, {3, 1});
   return cases;

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::vector<std::string> kNames = {"background", "jaw", "larynx", "tumour"};
+const std::vector<std::string> kClassNames = {"background", "jaw", "larynx", "tumour"};
 
 /// Volumes of 60 x 40 x 40 voxels of 2 mm with a jaw, a larynx 20 mm below it, both apart by up to a voxel from case to
 /// case, and a tumour of any place and size in every other case.
@@ -89,7 +89,7 @@ TEST(MissingClasses, AutoTellsAClassThatIsInViewFromOneThatIsCutOff) {
   necks.erase(0, 2), necks.erase(3, 2);  // not contoured
   necks.cut(5, 34), necks.cut(6, 34);    // the larynx lies below
   Json records = necks.records();
-  const std::vector<MissingClass> decided = decide_missing(records, kNames, MissingClasses::kAuto);
+  const std::vector<MissingClass> decided = decide_missing(records, kClassNames, MissingClasses::kAuto);
   const MissingClass& larynx = of(decided, "larynx");
   EXPECT_EQ(larynx.cases_with, 10);
   EXPECT_EQ(larynx.unknown, 2);
@@ -110,13 +110,13 @@ TEST(MissingClasses, AutoTellsAClassThatIsInViewFromOneThatIsCutOff) {
 TEST(MissingClasses, ATumourOfAnyPlaceOrInFewCasesCountsAsEmpty) {
   Necks necks(30);
   Json records = necks.records();
-  const MissingClass tumour = of(decide_missing(records, kNames, MissingClasses::kAuto), "tumour");
+  const MissingClass tumour = of(decide_missing(records, kClassNames, MissingClasses::kAuto), "tumour");
   EXPECT_EQ(tumour.unknown, 0);
   EXPECT_EQ(tumour.empty, 15);
   Necks few(9);
   few.erase(0, 2), few.erase(1, 2);
   records = few.records();
-  const MissingClass larynx = of(decide_missing(records, kNames, MissingClasses::kAuto), "larynx");
+  const MissingClass larynx = of(decide_missing(records, kClassNames, MissingClasses::kAuto), "larynx");
   EXPECT_EQ(larynx.unknown, 0);
   EXPECT_EQ(larynx.why.at("in fewer than 8 cases"), 2);
 }
@@ -151,7 +151,7 @@ TEST(MissingClasses, WhatTheDataSetSaysStandsAndTheOtherRulesAskNothing) {
   for (const MissingClasses rule : {MissingClasses::kUnknown, MissingClasses::kBackground, MissingClasses::kAuto}) {
     Json records = necks.records();
     records[0]["annotated"] = {"jaw"};
-    const std::vector<MissingClass> decided = decide_missing(records, kNames, rule);
+    const std::vector<MissingClass> decided = decide_missing(records, kClassNames, rule);
     EXPECT_EQ(records[0].at("annotated"), Json({"jaw"}));
     EXPECT_EQ(records[3].contains("annotated"), rule != MissingClasses::kBackground);
     EXPECT_EQ(of(decided, "larynx").unknown, rule != MissingClasses::kBackground);
@@ -159,7 +159,7 @@ TEST(MissingClasses, WhatTheDataSetSaysStandsAndTheOtherRulesAskNothing) {
     EXPECT_EQ(of(decided, "tumour").unknown, rule == MissingClasses::kUnknown ? 7 : 0);
   }
   Json complete = Json::array();
-  EXPECT_TRUE(decide_missing(complete, kNames, MissingClasses::kAuto).empty());
+  EXPECT_TRUE(decide_missing(complete, kClassNames, MissingClasses::kAuto).empty());
 }
 
 /// The training cases of OpenKBP as label maps in memory.
