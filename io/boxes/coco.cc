@@ -85,10 +85,47 @@ std::size_t index_of(const Indices& indices, std::int64_t id, const char* what, 
   return found->second;
 }
 
+/// Returns the positions of items by what `name_of` says of each.
+template <class Item, class NameOf>
+std::map<std::string, std::vector<std::size_t>> indices_by_name(const std::vector<Item>& items, NameOf name_of) {
+  std::map<std::string, std::vector<std::size_t>> indices;
+  for (std::size_t i = 0; i < items.size(); ++i) indices[name_of(items[i])].push_back(i);
+  return indices;
+}
+
+/// The items that results name by an id and, where they say so, by a name too. The name counts: numbers are those of
+/// the data set that a run was trained on, or of a folder of images, and another data set may count otherwise.
+struct NamedItems {
+  const char *what, *code, *name_field;
+  Indices by_id;
+  std::map<std::string, std::vector<std::size_t>> by_name;
+
+  /// Errors: EntryProblem.
+  std::size_t index_of_entry(const json& entry, const char* id_field, std::string (*spelt)(const std::string&)) const {
+    const std::int64_t id = whole_number(entry, id_field);
+    if (!has(entry, name_field)) return index_of(by_id, id, what, code);
+    const std::string name = text_field(entry, name_field);
+    const auto named = by_name.find(spelt(name));
+    if (named == by_name.end())
+      throw EntryProblem(std::string("names the ") + what + " \"" + shown_name(name) + "\", which is not listed", code);
+    const auto numbered = by_id.find(id);
+    if (numbered != by_id.end() && std::ranges::count(named->second, numbered->second) > 0) return numbered->second;
+    if (named->second.size() > 1)
+      throw EntryProblem(std::string("names the ") + what + " \"" + shown_name(name) +
+                             "\", of which there are several, " + "none of them with the id " + std::to_string(id),
+                         code);
+    return named->second.front();
+  }
+};
+
+std::string as_it_is(const std::string& name) { return name; }
+std::string without_folders(const std::string& name) { return fs::path(name).filename().string(); }
+
+/// Returns the pixels of a side; 0 where they are not known.
 std::int64_t side(const json& entry, const char* field) {
   if (!has(entry, field)) return 0;
   const std::int64_t pixels = whole_number(entry, field);
-  if (pixels < 1 || pixels > (std::int64_t{1} << 31))
+  if (pixels < 0 || pixels > (std::int64_t{1} << 31))
     throw EntryProblem(std::string("has \"") + field + "\": " + std::to_string(pixels) + "; expected pixels");
   return pixels;
 }
@@ -135,7 +172,8 @@ DetectionDataset read_coco(const fs::path& path) {
                          .id = whole_number(entry, "id"),
                          .width = side(entry, "width"),
                          .height = side(entry, "height"),
-                         .boxes = {}};
+                         .boxes = {},
+                         .place = coco_sequence_place(entry)};
     require_new(ids, image.id);
     set.images.push_back(std::move(image));
   });
@@ -161,21 +199,25 @@ CocoResults read_coco_results(const fs::path& path, const DetectionDataset& trut
     throw Error(ErrorKind::kInput, "[input] " + path.string() +
                                        ": is no list; expected COCO results: [{\"image_id\", \"category_id\", "
                                        "\"bbox\": [x, y, width, height], \"score\"}, ...]");
-  const Indices class_of = indices_by_id(truth.classes), image_of = indices_by_id(truth.images);
+  const NamedItems classes = {"category", "E_CLASS", "category_name", indices_by_id(truth.classes),
+                              indices_by_name(truth.classes, [](const DetectionClass& c) { return c.name; })};
+  const NamedItems images = {
+      "image", "E_IMAGE", "file_name", indices_by_id(truth.images),
+      indices_by_name(truth.images, [](const DetectionImage& image) { return without_folders(image.file.string()); })};
   CocoResults results;
   each_entry(file, "results", results.notes, [&](const json& entry) {
     ScoredBox b{.box = box_of(entry), .score = real_number(entry, "score")};
-    b.image = static_cast<std::int64_t>(index_of(image_of, whole_number(entry, "image_id"), "image", "E_IMAGE"));
-    b.category =
-        static_cast<std::int64_t>(index_of(class_of, whole_number(entry, "category_id"), "category", "E_CLASS"));
+    b.image = static_cast<std::int64_t>(images.index_of_entry(entry, "image_id", without_folders));
+    b.category = static_cast<std::int64_t>(classes.index_of_entry(entry, "category_id", as_it_is));
     results.boxes.push_back(b);
   });
   return results;
 }
 
-Json coco_result(const ScoredBox& box, std::int64_t image_id, std::int64_t category_id) {
+Json coco_result(const ScoredBox& box, std::int64_t image_id, const DetectionClass& of) {
   return {{"image_id", image_id},
-          {"category_id", category_id},
+          {"category_id", of.id},
+          {"category_name", of.name},
           {"bbox", box_json(box.box)},
           {"score", rounded(box.score, 1e6)}};
 }

@@ -17,7 +17,7 @@
 
 namespace voxshard {
 
-/// Reads the boxes as they are written; `file` is the image's "file_name". A missing image size becomes 0, a missing
+/// Reads the boxes as they are written; `file` is the image's "file_name". A missing image size is 0, a missing
 /// area that of the box. Errors: kInput for a file that is missing, not JSON, or without the lists "images" and
 /// "categories". An entry that cannot be used becomes a note.   Cost: the file as text and as values in memory, without
 /// its segmentations.
@@ -28,12 +28,13 @@ struct CocoResults {
   std::vector<EntryNote> notes;  // entries left out
 };
 
-/// [{"image_id", "category_id", "bbox": [x, y, width, height], "score"}, ...]. Errors: kInput as read_coco, and for a
-/// file that is no list.
+/// [{"image_id", "category_id", "bbox": [x, y, width, height], "score"}, ...]. Where an entry also has "category_name"
+/// or "file_name", these say which class and image it is of, and the ids only where a name is there more than once.
+/// Errors: kInput as read_coco, and for a file that is no list.
 CocoResults read_coco_results(const std::filesystem::path& path, const DetectionDataset& truth);
 
-/// One entry of such a list: the box to a hundredth of a pixel, the score to six digits.
-nlohmann::ordered_json coco_result(const ScoredBox& box, std::int64_t image_id, std::int64_t category_id);
+/// One entry of such a list: the box to a hundredth of a pixel, the score to six digits, the class by id and name.
+nlohmann::ordered_json coco_result(const ScoredBox& box, std::int64_t image_id, const DetectionClass& of);
 
 /// Describes files of such a list, for require_output_file.
 OutputKind coco_results_file();

@@ -57,4 +57,15 @@ std::string coco_image_name(const json& image, const std::map<std::int64_t, std:
   return frame_path(name, *frame).string();
 }
 
+std::optional<SequencePlace> coco_sequence_place(const json& image) {
+  std::optional<SequencePlace> place;
+  std::vector<EntryNote> passed_over;  // a video of another form says nothing of the image
+  in_entry("images", passed_over, [&] {
+    if (!has(image, "video_id")) return;
+    const std::string video = std::to_string(whole_number(image, "video_id"));
+    place = {.sequence = "video " + video, .frame = frame_of(image).value_or(whole_number(image, "id"))};
+  });
+  return place;
+}
+
 }  // namespace voxshard

@@ -11,7 +11,10 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+
+#include "io/boxes/detection_annotations.h"
 
 namespace voxshard {
 
@@ -22,5 +25,8 @@ std::map<std::int64_t, std::string> coco_video_names(const nlohmann::json& file)
 /// The name or frame address (io/image/image.h) of an entry; empty when it has none. Errors: EntryProblem for a video
 /// without the number of a frame, or a number below 0.
 std::string coco_image_name(const nlohmann::json& image, const std::map<std::int64_t, std::string>& videos);
+
+/// The place of an entry with a "video_id" in its video: the number of its frame, without one its "id". None of others.
+std::optional<SequencePlace> coco_sequence_place(const nlohmann::json& image);
 
 }  // namespace voxshard

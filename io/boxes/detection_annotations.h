@@ -20,6 +20,14 @@ namespace voxshard {
 struct DetectionClass {
   std::string name;
   std::int64_t id = 0;  // COCO's category id; 1, 2, ... for VOC
+
+  bool operator==(const DetectionClass&) const = default;
+};
+
+/// Where an image file stands in a sequence: as a frame of a video that was stored image by image.
+struct SequencePlace {
+  std::string sequence;    // the same for all of its frames
+  std::int64_t frame = 0;  // in the order of time
 };
 
 struct DetectionImage {
@@ -27,6 +35,7 @@ struct DetectionImage {
   std::int64_t id = 0;                 // COCO's image id; 1, 2, ... by name for VOC
   std::int64_t width = 0, height = 0;  // pixels of the upright image; 0 until it was read from the file or the image
   std::vector<TrueBox> boxes;          // in the order of the file; categories are indices into the classes
+  std::optional<SequencePlace> place = {};  // of an image file that the annotations say is a frame; none of a video's
 };
 
 /// A problem with one entry. Codes that begin with E mean that the entry was left out: E_ENTRY (malformed),

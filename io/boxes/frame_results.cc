@@ -1,5 +1,6 @@
 #include "io/boxes/frame_results.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -40,7 +41,7 @@ struct FrameResultsWriter::Impl {
     Json detections = Json::array();
     for (std::size_t i = 0; i < frame.boxes.size(); ++i) {
       const DetectionClass& c = class_of(frame.boxes[i]);
-      const Json result = coco_result(frame.boxes[i], frame.number, c.id);
+      const Json result = coco_result(frame.boxes[i], frame.number, c);
       detections.push_back({{"category", c.name},
                             {"category_id", c.id},
                             {"bbox", result.at("bbox")},
@@ -53,8 +54,7 @@ struct FrameResultsWriter::Impl {
   }
 
   void write_coco(const FrameResult& frame) {
-    for (const ScoredBox& box : frame.boxes)
-      results.add(coco->stream(), coco_result(box, frame.number, class_of(box).id));
+    for (const ScoredBox& box : frame.boxes) results.add(coco->stream(), coco_result(box, frame.number, class_of(box)));
   }
 
   void write_mot(const FrameResult& frame) {
@@ -63,7 +63,13 @@ struct FrameResultsWriter::Impl {
                                  .track = frame.tracks[i],
                                  .box = frame.boxes[i].box,
                                  .confidence = frame.boxes[i].score,
-                                 .class_id = class_of(frame.boxes[i]).id});
+                                 .class_id = mot_class(class_of(frame.boxes[i]))});
+  }
+
+  /// Returns the id of a class; where one is below 1, which MOT text does not know, its place among all, from 1 on.
+  std::int64_t mot_class(const DetectionClass& c) const {
+    const bool are_known = std::ranges::all_of(classes, [](const DetectionClass& one) { return one.id > 0; });
+    return are_known ? c.id : &c - classes.data() + 1;
   }
 
   const DetectionClass& class_of(const ScoredBox& box) const {

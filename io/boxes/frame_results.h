@@ -25,7 +25,8 @@
 
 namespace voxshard {
 
-/// Paths of the files to write; an empty path is left out.
+/// Paths of the files to write; an empty path is left out. MOT text numbers classes from 1: where an id is below 1,
+/// each class has its place among all instead.
 struct FrameResultFiles {
   std::filesystem::path json, coco, mot;
 };

@@ -185,6 +185,7 @@ BoxFormat kitti_format() {
   return {.name = "KITTI",
           .expected = "label_2/*.txt with image_2",
           .is_known = is_kitti_folder,
+          .is_taken = is_kitti_folder,
           .is_like = [](const fs::path& folder) { return exists_in(folder, kImages); },
           .below = "training",  // beside testing
           .read = read_kitti,

@@ -98,7 +98,13 @@ std::vector<DetectionImage> frames_of_video(const fs::path& video) {
 std::vector<DetectionImage> frames_of_folder(const fs::path& folder) {
   std::vector<DetectionImage> images;
   for (const auto& [number, file] : numbered_images(image_folder(folder)))
-    if (number > 0) images.push_back({.file = file, .id = number - 1, .width = 0, .height = 0, .boxes = {}});
+    if (number > 0)
+      images.push_back({.file = file,
+                        .id = number - 1,
+                        .width = 0,
+                        .height = 0,
+                        .boxes = {},
+                        .place = SequencePlace{folder.lexically_normal().generic_string(), number - 1}});
   if (!images.empty()) return images;
   const auto videos = videos_of(folder);
   if (videos.size() == 1) return frames_of_video(videos[0]);

@@ -154,6 +154,7 @@ BoxFormat voc_format() {
   return {.name = "Pascal VOC",
           .expected = "Annotations/*.xml with JPEGImages",
           .is_known = is_voc_folder,
+          .is_taken = is_voc_folder,
           .is_like = [](const fs::path& f) { return exists_in(f, "Annotations") || exists_in(f, "JPEGImages"); },
           .read = read_voc,
           .listed = read_voc_set};

@@ -92,7 +92,8 @@ class DetectionTask : public TrainingTask {
 
   /// Takes the random changes of images, and fits the anchors to the boxes that these leave where they are to be
   /// fitted.
-  void settle(ModelSpec& spec, const TaskOptions& options, const RunLength&) override {
+  void settle(ModelSpec& spec, const TaskOptions& options, const RunLength& length) override {
+    norm_samples_ = spec.norm_over_replica ? length.batch / spec.cut.mesh.replicas : length.batch;
     o_.sampling.augmentation = options.of<DetectionTaskOptions>().sampling.augmentation;
     source_.take(o_.sampling.augmentation);
     if (std::ranges::count(spec.model->fields, kAnchorsField, &ConfigField::name) > 0 &&
@@ -107,7 +108,7 @@ class DetectionTask : public TrainingTask {
     AnchorOptions reference = detector_.anchors;
     reference.shapes.clear();
     const std::string before = fixed_text(mean_best_iou(sizes, reference)),
-                      boxes = "with the " + std::to_string(sets_.train.boxes()) + " boxes that train";
+                      boxes = "with the " + counted(source_.boxes(), "box that trains", "boxes that train");
     const std::string said =
         detector_.anchors.shapes.empty()
             ? "anchors: a mean best IoU of " + before + " " + boxes
@@ -127,7 +128,7 @@ class DetectionTask : public TrainingTask {
   Json sampling() const override {
     const ImageSampling& s = o_.sampling;
     Json json = {{"cases", names_of(sets_.train)},
-                 {"boxes", sets_.train.boxes()},
+                 {"boxes", source_.boxes()},
                  {"seed", o_.seed},
                  {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
                  {"foreground", s.foreground},
@@ -157,7 +158,18 @@ class DetectionTask : public TrainingTask {
   }
 
   std::vector<std::string> warnings() const override {
-    return mirror_warnings(class_names(), mirroring_settings(o_.sampling.augmentation));
+    std::vector<std::string> warnings = mirror_warnings(class_names(), mirroring_settings(o_.sampling.augmentation));
+    for (const auto* set : {&sets_.train, &sets_.val})
+      for (std::string& warning : size_warnings(set->notes)) warnings.push_back(std::move(warning));
+    if (source_.boxes() == 0)
+      warnings.push_back(
+          "no box trains: what the pictures have are crowds or to be ignored, so that no object is learned");
+    if (const std::int64_t values = values_of_coarsest_norm(); values < kFewestOfNorm)
+      warnings.push_back("the norms of the coarsest level have " + counted(values, "value") +
+                         " of a channel in a step, and what they learn from so few spoils predictions; give " +
+                         std::string(o_.sampling.crop.empty() ? "" : "a larger {crop} or ") + "{batch} " +
+                         std::to_string(norm_samples_ * ((kFewestOfNorm + values - 1) / values)) + " or more");
+    return warnings;
   }
 
   std::int64_t left_out() const override { return left_out_.count(); }
@@ -226,6 +238,16 @@ class DetectionTask : public TrainingTask {
   void leave_out(const CaseFailure& failure, Progress& progress) override { left_out_.add(failure, progress); }
 
  private:
+  /// Fewest values of a norm in training whose running statistics predict well. On generated images, 300 steps on crops
+  /// of 128x128 had AP50 0.00 with one value and 0.11 with two, 600 steps on crops of 160x160 with four values 0.22.
+  static constexpr std::int64_t kFewestOfNorm = 4;
+
+  std::int64_t values_of_coarsest_norm() const {
+    const Shape largest = source_.largest_extents(norm_samples_);
+    const std::int64_t cell = std::int64_t{1} << detector_.anchors.last_level;
+    return norm_samples_ * ((largest[1] + cell - 1) / cell) * ((largest[2] + cell - 1) / cell);
+  }
+
   std::vector<std::string> class_names() const {
     std::vector<std::string> names;
     for (const DetectionClass& c : sets_.train.classes) names.push_back(c.name);
@@ -239,6 +261,7 @@ class DetectionTask : public TrainingTask {
   DetectionSource source_;
   ImageReader reader_;  // for validation
   LeftOut left_out_;
+  std::int64_t norm_samples_ = 1;  // of a step that share the statistics of a norm
 };
 
 }  // namespace

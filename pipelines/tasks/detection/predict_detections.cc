@@ -165,7 +165,7 @@ class ImageObjects : public DetectionInputs {
   }
 
   Json result_of(const FoundImage& image, const Detection& d) const {
-    Json result = coco_result({.box = coco_box(d.box), .score = d.score}, image.id, detector_.class_of(d).id);
+    Json result = coco_result({.box = coco_box(d.box), .score = d.score}, image.id, detector_.class_of(d));
     if (images_.numbered) result["file_name"] = image.shown();
     return result;
   }

@@ -49,6 +49,8 @@ TEST(BoxFormats, AnnotationsOfAFolderAreItsFilesElseItselfElseWhatIsUnpackedTher
   EXPECT_THAT(annotations_in(texts / "gt.txt"), ElementsAre(texts / "gt.txt"));
   EXPECT_TRUE(annotations_in(texts / "notes.txt").empty()) << "other text is not MOT unless the user says so";
   EXPECT_TRUE(is_taken_as_boxes(texts / "notes.txt"));
+  EXPECT_TRUE(is_taken_as_boxes(folders.with("preview", {"Annotations/", "JPEGImages/", "preview.png"})));
+  EXPECT_TRUE(is_taken_as_boxes(folders.with("stray", {"label_2/", "image_2/", "preview.png"})));
 }
 
 TEST(BoxFormats, APartOfAFormatMakesAFolderUnlikeOtherDataSets) {

@@ -31,6 +31,17 @@ TEST(CocoFrames, AImageFileStaysAImage) {
   EXPECT_EQ(name_of(R"({"id": 1})"), "");
 }
 
+TEST(CocoFrames, AnImageFileOfAVideoHasAPlaceThere) {
+  const auto place = [](const char* image) { return coco_sequence_place(json::parse(image)); };
+  const auto framed = place(R"({"id": 9, "file_name": "a.jpg", "video_id": 3, "frame_id": 17})");
+  ASSERT_TRUE(framed);
+  EXPECT_EQ(framed->sequence, "video 3");
+  EXPECT_EQ(framed->frame, 17);
+  EXPECT_EQ(place(R"({"id": 9, "file_name": "a.jpg", "video_id": 3})")->frame, 9);
+  EXPECT_FALSE(place(R"({"id": 9, "file_name": "a.jpg", "frame_id": 17})"));
+  EXPECT_FALSE(place(R"({"id": 9, "file_name": "a.jpg", "video_id": "walk"})"));
+}
+
 TEST(CocoFrames, AVideoWithoutAFrameIsNoImage) {
   EXPECT_THROW(name_of(R"({"file_name": "clip.mp4"})"), EntryProblem);
   EXPECT_THROW(name_of(R"({"video_id": 3})"), EntryProblem);

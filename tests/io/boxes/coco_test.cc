@@ -149,13 +149,51 @@ TEST(CocoResults, IdsBecomeIndicesAndBadEntriesCostThemselves) {
 }
 
 TEST(CocoResults, AnEntryIsReadBackRounded) {
-  const auto entry = coco_result({.box = {1.5, 2.004, 3, 4.756}, .score = 0.1234567}, 9, 7);
+  const auto entry = coco_result({.box = {1.5, 2.004, 3, 4.756}, .score = 0.1234567}, 9, {.name = "NaN", .id = 7});
   const CocoResults r = read_results("[" + entry.dump() + "]");
   ASSERT_EQ(r.boxes.size(), 1u);
   EXPECT_EQ(r.boxes[0].image, 1);
   EXPECT_EQ(r.boxes[0].category, 0);
   EXPECT_EQ(r.boxes[0].box, (CocoBox{1.5, 2, 3, 4.76}));
   EXPECT_EQ(r.boxes[0].score, 0.123457);
+}
+
+TEST(CocoResults, NamesSayWhichClassAndImageAndIdsOnlyWhereTheyAreTwice) {
+  const CocoResults r = read_results(R"([
+      {"image_id": 2, "category_id": 7, "category_name": "liver", "file_name": "nine.png", "bbox": [1, 2, 3, 4], "score": 1},
+      {"image_id": 1, "category_id": 1, "category_name": "NaN", "file_name": "ct/two.png", "bbox": [1, 2, 3, 4], "score": 1},
+      {"image_id": 2, "category_id": 7, "category_name": "spleen", "bbox": [1, 2, 3, 4], "score": 1},
+      {"image_id": 2, "category_id": 7, "file_name": "one.png", "bbox": [1, 2, 3, 4], "score": 1}])");
+  ASSERT_EQ(r.boxes.size(), 2u);
+  EXPECT_EQ(r.boxes[0].image, 1);
+  EXPECT_EQ(r.boxes[0].category, 1);
+  EXPECT_EQ(r.boxes[1].image, 0);
+  EXPECT_EQ(r.boxes[1].category, 0);
+  ASSERT_EQ(r.notes.size(), 2u);
+  EXPECT_THAT(r.notes[0].message, HasSubstr("names the category \"spleen\", which is not listed"));
+  EXPECT_THAT(r.notes[1].message, HasSubstr("names the image \"one.png\", which is not listed"));
+}
+
+TEST(CocoResults, OfSeveralImagesOfOneNameTheIdSaysWhich) {
+  DetectionDataset truth{.source = "a.json", .classes = {{"cell", 1}}};
+  truth.images = {{.file = "cam0/1.png", .id = 4}, {.file = "cam1/1.png", .id = 5}};
+  ScratchFolder dir;
+  write_bytes(dir.path() / "r.json", R"([
+      {"image_id": 5, "category_id": 1, "file_name": "1.png", "bbox": [1, 2, 3, 4], "score": 1},
+      {"image_id": 1, "category_id": 1, "file_name": "1.png", "bbox": [1, 2, 3, 4], "score": 1}])");
+  const CocoResults r = read_coco_results(dir.path() / "r.json", truth);
+  ASSERT_EQ(r.boxes.size(), 1u);
+  EXPECT_EQ(r.boxes[0].image, 1);
+  ASSERT_EQ(r.notes.size(), 1u);
+  EXPECT_THAT(r.notes[0].message, HasSubstr("of which there are several"));
+}
+
+TEST(Coco, ASizeOfZeroIsNotKnown) {
+  const DetectionDataset set = read_text(
+      R"({"images": [{"id": 1, "file_name": "a.png", "width": 0, "height": 0}], "categories": [], "annotations": []})");
+  ASSERT_EQ(set.images.size(), 1u);
+  EXPECT_EQ(set.images[0].width, 0);
+  EXPECT_TRUE(set.notes.empty());
 }
 
 TEST(Coco, WhatIsWrittenIsReadBack) {

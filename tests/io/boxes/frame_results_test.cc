@@ -28,6 +28,13 @@ class FrameResults : public testing::Test {
   ScratchFolder scratch_;
 };
 
+TEST_F(FrameResults, MotTextNumbersClassesFromOneWhereAnIdIsBelow) {
+  FrameResultsWriter out({.mot = file("mot.txt")}, video_, {{"fly", 0}, {"bee", 1}});
+  out.write(found_);
+  out.close({}, true);
+  EXPECT_EQ(read_bytes(file("mot.txt")), "18,3,1.00,2.00,30.00,40.13,0.75,2,1\n18,-1,5.00,6.00,7.00,8.00,0.5,1,1\n");
+}
+
 TEST_F(FrameResults, AllThreeFormsSayTheSame) {
   FrameResultsWriter out(all(), video_, classes_);
   out.write({.number = 16, .pts_ticks = 8192, .seconds = 0.64, .boxes = {}, .tracks = {}});
@@ -43,8 +50,8 @@ TEST_F(FrameResults, AllThreeFormsSayTheSame) {
                  {"category": "fly", "category_id": 4, "bbox": [5.0, 6.0, 7.0, 8.0], "score": 0.5, "track": null}]}],
     "notes": ["frame 18 is damaged"], "complete": true})"));
   EXPECT_EQ(nlohmann::json::parse(read_bytes(file("coco.json"))), nlohmann::json::parse(R"([
-    {"image_id": 17, "category_id": 9, "bbox": [1.0, 2.0, 30.0, 40.13], "score": 0.75},
-    {"image_id": 17, "category_id": 4, "bbox": [5.0, 6.0, 7.0, 8.0], "score": 0.5}])"));
+    {"image_id": 17, "category_id": 9, "category_name": "bee", "bbox": [1.0, 2.0, 30.0, 40.13], "score": 0.75},
+    {"image_id": 17, "category_id": 4, "category_name": "fly", "bbox": [5.0, 6.0, 7.0, 8.0], "score": 0.5}])"));
   EXPECT_EQ(read_bytes(file("mot.txt")), "18,3,1.00,2.00,30.00,40.13,0.75,9,1\n18,-1,5.00,6.00,7.00,8.00,0.5,4,1\n");
 }
 

@@ -21,6 +21,9 @@ TEST_F(MotFolder, NumberedImagesAreItsFramesWithOrWithoutBoxes) {
   ASSERT_EQ(set.images.size(), 3u);
   EXPECT_EQ(set.images[2].file, folder() / "img1/000003.jpg");
   EXPECT_EQ(set.images[2].id, 2);
+  ASSERT_TRUE(set.images[2].place);
+  EXPECT_EQ(set.images[2].place->frame, 2);
+  EXPECT_EQ(set.images[2].place->sequence, set.images[0].place->sequence);
   ASSERT_EQ(set.images[0].boxes.size(), 2u);
   EXPECT_EQ(set.images[0].boxes[0].box, (CocoBox{5, 6, 7, 8}));
   EXPECT_EQ(set.images[0].boxes[0].area, 56);

@@ -74,7 +74,8 @@ TEST(OutputFile, EveryWriterKnowsItsOwnFiles) {
   ScratchFolder dir;
   write_summary(dir.path() / "summary.json", {{"a.nii", "b.nii", {{1, {.scores = {{"Dice", 1}}, .tp = 3}}}}});
   require_output_file(dir.path() / "summary.json", summary_file());
-  write_bytes(dir.path() / "found.json", "[\n " + coco_result({.box = {1, 2, 3, 4}, .score = 0.5}, 7, 1).dump(2) + "]");
+  write_bytes(dir.path() / "found.json",
+              "[\n " + coco_result({.box = {1, 2, 3, 4}, .score = 0.5}, 7, {.name = "cell", .id = 1}).dump(2) + "]");
   require_output_file(dir.path() / "found.json", coco_results_file());
   expect_error(ErrorKind::kOutput, "is not", [&] { require_output_file(dir.path() / "found.json", summary_file()); });
   write_mot(dir.path() / "found.txt", {{.frame = 1, .track = 2, .box = {1, 2, 3.5, 4.25}, .confidence = 0.912345}});

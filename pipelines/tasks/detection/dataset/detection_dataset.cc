@@ -4,10 +4,12 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "io/files/file_name.h"
 #include "io/image/image_reader.h"
@@ -79,11 +81,13 @@ DetectionDataset complete(DetectionDataset set, const BoxFormat& format, Detecti
   return set;
 }
 
-/// Returns the only file whose name holds `word`; empty when there is none or there are several.
-fs::path only_file(const std::vector<fs::path>& files, const std::string& word) {
+/// Returns the only file of that part, "train" or "val", which its name holds; empty when there is none or there are
+/// several. "trainval" is both, so neither.
+fs::path only_part(const std::vector<fs::path>& files, const std::string& part) {
   fs::path found;
   for (const auto& file : files) {
-    if (file.filename().string().find(word) == std::string::npos) continue;
+    const std::string name = file.filename().string();
+    if (name.find(part) == std::string::npos || name.find("trainval") != std::string::npos) continue;
     if (!found.empty()) return {};
     found = file;
   }
@@ -125,8 +129,9 @@ std::string class_names(const DetectionDataset& set) {
   return joined(set.classes, ", ", [](const auto& c) { return std::to_string(c.id) + " " + c.name; });
 }
 
+/// Formats without a list of classes number those that occur: what validates may have fewer.
 DetectionSets with_equal_classes(DetectionSets sets) {
-  if (class_names(sets.train) != class_names(sets.val))
+  if (number_as(sets.train.classes, sets.val))
     throw Error(ErrorKind::kConfig, "[data] " + sets.val.source.string() + " has the classes " + class_names(sets.val) +
                                         "; expected those of " + sets.train.source.string() + ": " +
                                         class_names(sets.train));
@@ -177,9 +182,23 @@ std::optional<DetectionSets> split_by_lists(const DetectionDataset& set, const B
 
 }  // namespace
 
+std::optional<std::string> number_as(const std::vector<DetectionClass>& classes, DetectionDataset& dataset) {
+  std::vector<std::int64_t> number;
+  for (const DetectionClass& c : dataset.classes) {
+    auto found = std::ranges::find(classes, c);
+    if (found == classes.end()) found = std::ranges::find(classes, c.name, &DetectionClass::name);
+    if (found == classes.end()) return c.name;
+    number.push_back(found - classes.begin());
+  }
+  for (DetectionImage& image : dataset.images)
+    for (TrueBox& box : image.boxes) box.category = number.at(box.category);
+  dataset.classes = classes;
+  return std::nullopt;
+}
+
 fs::path unseen_annotations(const fs::path& path, const BoxFormats& formats) {
   const auto files = annotations_in(path, formats);
-  const fs::path own_val = files.size() > 1 ? only_file(files, "val") : fs::path();
+  const fs::path own_val = files.size() > 1 ? only_part(files, "val") : fs::path();
   return own_val.empty() ? path : own_val;
 }
 
@@ -207,10 +226,11 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
   require_one_choice(o.fold, o.val);
   const bool folder = is_folder(o.data);
   const auto files = folder ? annotation_files(o.data, o.formats) : std::vector<fs::path>();
-  const fs::path own_train = only_file(files, "train"), own_val = only_file(files, "val");
+  const fs::path own_train = only_part(files, "train"), own_val = only_part(files, "val");
   const fs::path train = own_train.empty() ? only_annotations(o.data, o.formats) : own_train;
   const fs::path val = o.val.empty() && !own_train.empty() ? own_val : o.val;
   DetectionDataset set = read_annotations(train, DetectionUse::kTraining, o.most_pixels, o.formats);
+  if (set.classes.empty()) throw_input(train, "names no class", "a detector needs at least one class of objects");
   if (o.frames) keep_frames(set, *o.frames);
   if (!o.fold.empty()) {
     std::optional<DetectionSets> listed = split_by_lists(set, o.formats);
@@ -238,11 +258,30 @@ std::vector<TrueBox> true_boxes(const DetectionDataset& dataset) {
   return boxes;
 }
 
-std::vector<CaseFailure> note_failures(const std::vector<EntryNote>& notes, bool all) {
+std::vector<CaseFailure> note_failures(const std::vector<EntryNote>& notes) {
   std::vector<CaseFailure> failures;
   for (const auto& note : notes)
-    if (all || note.code.starts_with("E")) failures.push_back({note.entry, note.code, note.message});
+    if (note.code.starts_with("E")) failures.push_back({note.entry, note.code, note.message});
   return failures;
+}
+
+std::vector<std::string> mended_texts(const std::vector<EntryNote>& notes) {
+  std::map<std::string, std::int64_t> counts;
+  for (const EntryNote& note : notes) ++counts[note.code];
+  std::vector<std::string> texts;
+  for (const EntryNote& note : notes) {
+    if (!note.code.starts_with("W") || counts[note.code] == 0) continue;
+    const std::int64_t count = std::exchange(counts[note.code], 0);
+    texts.push_back(note.code + " " + (count > 1 ? counted(count, "entry", "entries") + ", the first: " : "") +
+                    note.entry + " " + note.message);
+  }
+  return texts;
+}
+
+std::vector<std::string> size_warnings(const std::vector<EntryNote>& notes) {
+  std::vector<std::string> texts = mended_texts(notes);
+  std::erase_if(texts, [](const std::string& text) { return !text.starts_with("W_SIZE"); });
+  return texts;
 }
 
 }  // namespace voxshard

@@ -64,7 +64,7 @@ struct DetectionSetsOptions {
 
 /// Reads the training and validation sets. A training image that is also a validation image is left out with
 /// E_DUPLICATE, as is an image that two entries name. Errors: as read_detection_dataset; kNoCase when no image is left
-/// to train; kConfig when the two sets have different classes, for a fraction outside [0, 1), or a fold that is not
+/// to train; kConfig when `val` has a class that `data` has not, for a fraction outside [0, 1), or a fold that is not
 /// there; kUsage for a fold beside `val`.
 DetectionSets read_detection_sets(const DetectionSetsOptions& options);
 
@@ -76,7 +76,17 @@ DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fract
 /// Returns the boxes as average_precision takes them; `image` is an index into dataset.images.
 std::vector<TrueBox> true_boxes(const DetectionDataset& dataset);
 
-/// Converts notes to failures of a run, for quarantine.csv and --json. Only entries that were left out, unless `all`.
-std::vector<CaseFailure> note_failures(const std::vector<EntryNote>& notes, bool all = false);
+/// Renumbers the categories of the boxes as in `classes`: by id and name where one has both, else by name alone.
+/// Returns the name of the first class that is none of these, where all stay as they are.
+std::optional<std::string> number_as(const std::vector<DetectionClass>& classes, DetectionDataset& dataset);
+
+/// Converts the notes on entries that were left out to failures of a run, for quarantine.csv and --json.
+std::vector<CaseFailure> note_failures(const std::vector<EntryNote>& notes);
+/// Returns a sentence for each code of entries that were kept though something is wrong with them: how many, and what
+/// of the first.
+std::vector<std::string> mended_texts(const std::vector<EntryNote>& notes);
+/// The sentence on images that have another size than their entries, whose boxes may be of another scale; none when all
+/// have theirs.
+std::vector<std::string> size_warnings(const std::vector<EntryNote>& notes);
 
 }  // namespace voxshard

@@ -29,6 +29,7 @@ DetectionSetInfo read_detection_info(const std::filesystem::path& annotations, c
   }
   info.failures = note_failures(set.notes);
   info.mended = static_cast<std::int64_t>(set.notes.size() - info.failures.size());
+  info.mendings = mended_texts(set.notes);
   return info;
 }
 
@@ -54,6 +55,7 @@ std::string to_text(const DetectionSetInfo& info) {
                      counted(info.boxes, "box", "boxes") + ", of them " + std::to_string(info.crowds) + " crowds and " +
                      std::to_string(info.ignored) + " to be ignored; " + counted(info.mended, "entry", "entries") +
                      " mended, " + std::to_string(info.failures.size()) + " left out\n";
+  for (const std::string& mending : info.mendings) text += "  " + plain_text(mending) + "\n";
   std::vector<std::vector<std::string>> rows = {{"class", "id", "boxes"}};
   for (const auto& c : info.classes) rows.push_back({c.name, std::to_string(c.id), std::to_string(c.boxes)});
   return text + text_table(rows);

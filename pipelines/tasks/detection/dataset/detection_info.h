@@ -28,6 +28,7 @@ struct DetectionSetInfo {
   std::int64_t boxes = 0, crowds = 0, ignored = 0;
   std::array<std::int64_t, 2> smallest{}, largest{};  // least and greatest width and height of all images, pixels
   std::int64_t mended = 0;                            // entries that were kept with a change, such as clipped boxes
+  std::vector<std::string> mendings = {};             // a sentence for each code of these
   std::vector<CaseFailure> failures;                  // entries that were left out
 };
 

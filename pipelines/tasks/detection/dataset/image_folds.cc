@@ -1,7 +1,9 @@
 #include "pipelines/tasks/detection/dataset/image_folds.h"
 
-#include "io/image/image_reader.h"
+#include <map>
+
 #include "pipelines/tasks/crop_name.h"
+#include "pipelines/tasks/detection/dataset/video_dataset.h"
 #include "pipelines/tasks/group_folds.h"
 
 namespace voxshard {
@@ -9,8 +11,7 @@ namespace {
 
 /// Returns the video of a frame, the image of a crop, else the image itself.
 std::string source_of(const DetectionImage& image) {
-  const ImageAddress address = image_address(image.file);
-  if (address.frame) return address.file.lexically_normal().generic_string();
+  if (const auto place = frame_place(image)) return place->sequence;
   const auto whole = image_of_crop(image.file);
   return whole ? "cut out of " + *whole : image.file.lexically_normal().generic_string();
 }
@@ -23,6 +24,17 @@ struct ImageNames {
       names.push_back(image.file.filename().string()), sources.push_back(source_of(image));
   }
 };
+
+/// A run knows its images by the names of their files. Errors: kConfig where two have one name, of which one may have
+/// trained and the other have validated.
+void require_own_names(const DetectionDataset& dataset) {
+  std::map<std::string, std::filesystem::path> files;
+  for (const DetectionImage& image : dataset.images)
+    if (const auto [other, is_new] = files.emplace(image.file.filename().string(), image.file); !is_new)
+      throw Error(ErrorKind::kConfig, "[data] " + other->second.string() + " and " + image.file.string() +
+                                          " have one name, by which the run cannot tell whether they trained; give "
+                                          "them names of their own and begin a new run");
+}
 
 DetectionSets split_by(DetectionDataset dataset, const Folds& folds, std::int64_t fold) {
   DetectionSets sets;
@@ -38,6 +50,7 @@ DetectionSets split_by(DetectionDataset dataset, const Folds& folds, std::int64_
 }  // namespace
 
 DetectionSets split_by_fold(DetectionDataset dataset, const std::string& fold, const std::vector<KeptSplit>& kept) {
+  if (!kept.empty()) require_own_names(dataset);
   const auto [names, sources] = ImageNames(dataset);
   const Folds folds = kept.empty() ? folds_by_group(sources) : folds_as_kept(names, sources, kept);
   require_folds(folds, fold, "pictures");
@@ -47,6 +60,7 @@ DetectionSets split_by_fold(DetectionDataset dataset, const std::string& fold, c
 }
 
 DetectionSets split_as_kept(DetectionDataset dataset, const KeptSplit& kept) {
+  require_own_names(dataset);
   const auto [names, sources] = ImageNames(dataset);
   const Folds folds = folds_as_kept(names, sources, {kept});
   return split_by(std::move(dataset), folds, 0);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "io/files/file_name.h"
 #include "io/image/image_reader.h"
@@ -46,9 +47,17 @@ class ChosenFrames {
 
 }  // namespace
 
+std::optional<SequencePlace> frame_place(const DetectionImage& image) {
+  const ImageAddress address = image_address(image.file);
+  if (!address.frame) return image.place;
+  return SequencePlace{address.file.lexically_normal().generic_string(), *address.frame};
+}
+
 bool has_video_frames(const DetectionDataset& dataset) {
-  return std::any_of(dataset.images.begin(), dataset.images.end(),
-                     [](const DetectionImage& image) { return image_address(image.file).frame.has_value(); });
+  std::set<std::string> sequences;
+  return std::ranges::any_of(dataset.images, [&](const DetectionImage& image) {
+    return image_address(image.file).frame || (image.place && !sequences.insert(image.place->sequence).second);
+  });
 }
 
 void keep_frames(DetectionDataset& dataset, const FrameSelection& selection) {
@@ -104,11 +113,10 @@ void keep_images(DetectionDataset& dataset, std::vector<ScoredBox>& found,
 DetectionSets split_by_time(DetectionDataset dataset, double val_fraction) {
   if (!(val_fraction >= 0 && val_fraction < 1))
     throw Error(ErrorKind::kConfig, "[data] the share of validation images must be at least 0 and below 1");
-  std::map<fs::path, std::vector<std::int64_t>> frames;  // frames with an entry, by video
+  std::map<std::string, std::vector<std::int64_t>> frames;  // frames with an entry, by video
   for (const DetectionImage& image : dataset.images)
-    if (const ImageAddress address = image_address(image.file); address.frame)
-      frames[address.file].push_back(*address.frame);
-  std::map<fs::path, std::int64_t> first_held_out;
+    if (const auto place = frame_place(image)) frames[place->sequence].push_back(place->frame);
+  std::map<std::string, std::int64_t> first_held_out;
   for (auto& [video, numbers] : frames) {
     std::sort(numbers.begin(), numbers.end());
     const std::size_t count = numbers.size();
@@ -120,9 +128,9 @@ DetectionSets split_by_time(DetectionDataset dataset, double val_fraction) {
   sets.train = {.source = dataset.source, .classes = dataset.classes, .images = {}, .notes = std::move(dataset.notes)};
   sets.val = {.source = dataset.source, .classes = dataset.classes, .images = {}, .notes = {}};
   for (DetectionImage& image : dataset.images) {
-    const ImageAddress address = image_address(image.file);
-    const auto first = address.frame ? first_held_out.find(address.file) : first_held_out.end();
-    const bool held_out = first != first_held_out.end() && *address.frame >= first->second;
+    const auto place = frame_place(image);
+    const auto first = place ? first_held_out.find(place->sequence) : first_held_out.end();
+    const bool held_out = first != first_held_out.end() && place->frame >= first->second;
     (held_out ? sets.val : sets.train).images.push_back(std::move(image));
   }
   return sets;

@@ -1,5 +1,6 @@
-// Data sets whose images are frames of videos ("clip.mp4#frame=17", io/image/image.h): selects frames, and holds out
-// the last ones. Neighbouring frames look alike, so a validation frame between two training frames would prove nothing.
+// Data sets whose images are frames of videos ("clip.mp4#frame=17", io/image/image.h), also of videos that were stored
+// image by image: selects frames, and holds out the last ones. Neighbouring frames look alike, so a validation frame
+// between two training frames would prove nothing.
 //
 //   keep_frames(set, {.range = frame_range_from_text("0:1200")});
 //   if (has_video_frames(set)) sets = split_by_time(std::move(set), 0.2);          // the last fifth of each video
@@ -13,7 +14,11 @@
 
 namespace voxshard {
 
-/// True when any image is a frame of a video.
+/// Returns where an image stands among the frames of one video, whose file or name is the sequence; none of an image
+/// that is no frame.
+std::optional<SequencePlace> frame_place(const DetectionImage& image);
+
+/// True when any image is a frame of a video, or one of several of a sequence.
 bool has_video_frames(const DetectionDataset& dataset);
 
 /// Keeps the images that are selected frames of their video, in their order. Frame numbers and times are those of the

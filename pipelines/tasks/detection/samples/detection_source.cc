@@ -116,6 +116,12 @@ std::int64_t DetectionSource::sizes() const {
   return static_cast<std::int64_t>(sizes.size());
 }
 
+std::int64_t DetectionSource::boxes() const {
+  std::int64_t count = 0;
+  for (const DetectionImage& image : images_) count += std::ssize(image.boxes);
+  return count;
+}
+
 std::vector<Aspect> DetectionSource::box_sizes() const {
   const ImageAugmentation& a = sampling_.augmentation;
   std::vector<double> factors = {a.scale[0]};

@@ -44,6 +44,8 @@ class DetectionSource {
   ProcessPlan plan(const Shape& extents, int workers) const;
   /// Returns the number of different extents of whole images; 1 for crops.
   std::int64_t sizes() const;
+  /// Returns the number of boxes that train: neither crowds nor to be ignored.
+  std::int64_t boxes() const;
   /// Returns the heights and widths of all boxes in pixels of a step's samples. Where `scale` is random, each box
   /// counts at three of its factors, as likely ones as others. Boxes that a crop cuts count whole, rotated ones as they
   /// are in the image.

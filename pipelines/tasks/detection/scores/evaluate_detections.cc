@@ -105,6 +105,10 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
              by_froc = is_chosen_metric(options.metric_keys, "froc");
   require_metric_of_curves(options.curves, by_coco, "curves", "coco");
   require_metric_of_curves(options.froc_curves, by_froc, "froc-curves", "froc");
+  if (!options.curves.empty() &&
+      std::filesystem::weakly_canonical(options.curves) == std::filesystem::weakly_canonical(options.froc_curves))
+    throw Error(ErrorKind::kUsage, "[usage] {curves} and {froc-curves} are both " + options.curves.string() +
+                                       "; give each a file of its own");
   require_output_file(options.summary,
                       {"scores of voxshard evaluate", {".json"}, begins_with({R"({"AP":)", R"({"froc":)"})},
                       {.inputs = inputs});

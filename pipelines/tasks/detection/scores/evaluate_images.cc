@@ -24,26 +24,13 @@ struct SampleBox {
   BoxCandidate box;
 };
 
-/// Renumbers the categories of the data as in the run, by name. Errors: kConfig for a class that the run does not know.
-void number_as_trained(DetectionDataset& dataset, const std::vector<DetectionClass>& trained) {
-  std::vector<std::int64_t> number;
-  for (const DetectionClass& c : dataset.classes) {
-    const auto found = std::ranges::find(trained, c.name, &DetectionClass::name);
-    if (found == trained.end())
-      throw Error(ErrorKind::kConfig, "[evaluate] " + dataset.source.string() + " has the class " + c.name +
-                                          ", which the run was not trained on; give data of its classes");
-    number.push_back(found - trained.begin());
-  }
-  for (DetectionImage& image : dataset.images)
-    for (TrueBox& box : image.boxes) box.category = number.at(box.category);
-  dataset.classes = trained;
-}
-
 DetectionDataset read_evaluated(const EvaluateImagesOptions& options, const ImagePreparation& preparation,
                                 const RunContext& context) {
   DetectionDataset dataset = read_detection_dataset(unseen_annotations(options.data, options.formats),
                                                     DetectionUse::kTraining, options.most_pixels, options.formats);
-  number_as_trained(dataset, preparation.classes);
+  if (const auto unknown = number_as(preparation.classes, dataset))
+    throw Error(ErrorKind::kConfig, "[evaluate] " + dataset.source.string() + " has the class " + *unknown +
+                                        ", which the run was not trained on; give data of its classes");
   leave_out_undecoded(
       dataset, ImageReader({.most_pixels = options.most_pixels}),
       {.threads = context.threads(), .memory_bytes = context.left_bytes(), .stop = context.progress().stop_check()});
@@ -72,6 +59,7 @@ class ImageEvaluation : public RunEvaluation {
                 0) {
     for (const CaseFailure& failure : failures())
       context.progress().warn(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
+    for (const std::string& warning : size_warnings(dataset_.notes)) context.progress().warn(warning);
   }
 
   std::string loss_name() const override {

@@ -31,7 +31,10 @@ TEST(DetectionDataset, BoxesAreCutToTheImageForTrainingAndKeptForScoring) {
   EXPECT_THAT(codes_of(training.notes), ElementsAre("W_CLIPPED", "W_CLIPPED", "E_BOX", "E_BOX"));
   EXPECT_EQ(training.notes[2].entry, "image_1.png box 2");
   EXPECT_EQ(note_failures(training.notes).size(), 2u);
-  EXPECT_EQ(note_failures(training.notes, true).size(), 4u);
+  EXPECT_THAT(
+      mended_texts(training.notes),
+      ElementsAre("W_CLIPPED 2 entries, the first: image_1.png box 0 reaches beyond the picture; it is cut to it"));
+  EXPECT_TRUE(size_warnings(training.notes).empty());
   const DetectionDataset scoring = read_detection_dataset(path, DetectionUse::kScoring);
   EXPECT_EQ(scoring.boxes(), 5);
   EXPECT_TRUE(scoring.notes.empty());
@@ -58,6 +61,7 @@ TEST(DetectionDataset, TheSizeIsThatOfTheImage) {
   EXPECT_EQ(set.images[0].width, 16);
   EXPECT_THAT(codes_of(set.notes), ElementsAre("W_SIZE"));
   EXPECT_THAT(set.notes[0].message, HasSubstr("160 x 12"));
+  EXPECT_THAT(size_warnings(set.notes), ElementsAre(HasSubstr("W_SIZE image_1.png has 16 x 12 pixels")));
 }
 
 TEST(DetectionDataset, ImagesAreFoundInTheUsualPlaces) {
@@ -169,6 +173,46 @@ TEST(DetectionSets, OtherClassesAreRefused) {
   const auto val = scene.write("val.json");
   expect_error(ErrorKind::kConfig, "has the classes 3 cell, 8 wall; expected those of",
                [&] { read_detection_sets({.data = train, .val = val}); });
+}
+
+TEST(DetectionSets, WhatValidatesIsNumberedByTheNamesOfWhatTrains) {
+  DetectionScene scene("classes_by_name");
+  scene.add_image(1, 8, 8, {{.category = 1, .box = {1, 1, 4, 4}, .area = 16}});
+  const auto train = scene.write("train.json");
+  DetectionScene other("classes_by_name_val");
+  other.set.classes = {{.name = "nucleus", .id = 1}};  // the only one that occurs there
+  other.add_image(7, 8, 8, {{.category = 0, .box = {1, 1, 4, 4}, .area = 16}});
+  const DetectionSets sets = read_detection_sets({.data = train, .val = other.write("val.json")});
+  EXPECT_EQ(sets.val.images.at(0).boxes.at(0).category, 1);
+  EXPECT_EQ(sets.val.classes, sets.train.classes);
+}
+
+TEST(DetectionDataset, ClassesOfOneNameAreNumberedByTheirIds) {
+  const std::vector<DetectionClass> classes = {{"organ", 0}, {"organ", 1}, {"cell", 2}};
+  DetectionDataset set{.source = "a.json", .classes = {{"organ", 1}, {"cell", 9}}};
+  set.images.push_back({.boxes = {{.category = 0}, {.category = 1}}});
+  EXPECT_FALSE(number_as(classes, set));
+  EXPECT_EQ(set.images[0].boxes[0].category, 1);
+  EXPECT_EQ(set.images[0].boxes[1].category, 2);
+  set.classes = {{"wall", 1}};
+  EXPECT_EQ(number_as(classes, set), "wall");
+}
+
+TEST(DetectionSets, AFileOfBothPartsIsNeither) {
+  DetectionScene scene("trainval");
+  for (int id = 1; id <= 4; ++id) scene.add_image(id, 8, 8);
+  scene.write("annotations/instances_trainval.json");
+  const DetectionSets sets = read_detection_sets({.data = scene.path(""), .val_fraction = 0.25});
+  EXPECT_EQ(sets.train.images.size(), 3u);
+  EXPECT_EQ(sets.val.images.size(), 1u);
+}
+
+TEST(DetectionSets, DataWithoutAClassAreRefusedByTheirName) {
+  DetectionScene scene("no_class");
+  scene.add_image(1, 8, 8);
+  scene.set.classes.clear();
+  expect_error(ErrorKind::kInput, "set.json: names no class",
+               [&] { read_detection_sets({.data = scene.write("set.json")}); });
 }
 
 DetectionDataset numbered(std::vector<std::int64_t> ids) {

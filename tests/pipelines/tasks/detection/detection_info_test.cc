@@ -26,6 +26,7 @@ TEST(DetectionInfo, CountsBoxesByClassAndNamesWhatIsLeftOut) {
   EXPECT_EQ(info.at("boxes"), 2);
   EXPECT_EQ(info.at("crowds"), 1);
   EXPECT_EQ(info.at("mended"), 1);
+  EXPECT_THAT(to_text(report), testing::HasSubstr("W_CLIPPED image_1.png box 1 reaches beyond the picture"));
   EXPECT_EQ(info.at("classes").at(0).at("boxes"), 0);
   EXPECT_EQ(info.at("classes").at(1).at("boxes"), 2);
   EXPECT_EQ(info.at("width"), (nlohmann::ordered_json{{"min", 16}, {"max", 20}}));

@@ -55,6 +55,29 @@ TEST(ImageFolds, OneVideoHasNoFolds) {
   expect_error(ErrorKind::kConfig, "expected 0 to 1 or all", [] { split_by_fold(frames_and_crops(2, 0), "2"); });
 }
 
+TEST(ImageFolds, FramesThatAreStoredAsImagesStandOnOneSideToo) {
+  DetectionDataset set;
+  for (std::int64_t i = 0; i < 12; ++i)
+    set.images.push_back({.file = "frames/" + std::to_string(i) + ".jpg",
+                          .id = i,
+                          .place = SequencePlace{"video " + std::to_string(i / 4), i % 4}});
+  for (const char* fold : {"0", "1", "2"}) {
+    const DetectionSets sets = split_by_fold(set, fold);
+    ASSERT_EQ(sets.val.images.size(), 4u);
+    for (const DetectionImage& image : sets.val.images)
+      EXPECT_EQ(image.place->sequence, sets.val.images[0].place->sequence);
+  }
+}
+
+TEST(ImageFolds, ImagesOfOneNameCannotBeToldApartWhenARunGoesOn) {
+  DetectionDataset set;
+  for (const char* file : {"cam0/0001.png", "cam1/0001.png", "cam0/0002.png"})
+    set.images.push_back({.file = file, .id = std::ssize(set.images)});
+  const KeptSplit kept = {.train = {"0002.png"}, .val = {"0001.png"}};
+  expect_error(ErrorKind::kConfig, "cam0/0001.png and cam1/0001.png have one name", [&] { split_as_kept(set, kept); });
+  expect_error(ErrorKind::kConfig, "have one name", [&] { split_by_fold(set, "0", {kept}); });
+}
+
 TEST(ImageFolds, ANamedFoldLeavesNoOtherChoiceOfWhatValidates) {
   const ImagesScene scene("image_folds_val");
   expect_error(ErrorKind::kUsage, "both say what validates",

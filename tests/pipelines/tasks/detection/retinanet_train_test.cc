@@ -58,6 +58,27 @@ TEST(TrainRetinaNet, AImageThatIsLeftOutIsCounted) {
   EXPECT_THAT(Scene::bytes_of(o.run / "quarantine.csv"), testing::HasSubstr("E_MISSING"));
 }
 
+TEST(TrainRetinaNet, SaysWhatSpoilsADetector) {
+  ImagesScene scene("detector_warnings");
+  nlohmann::json set = read_json(scene.annotations());
+  for (auto& box : set.at("annotations")) box["iscrowd"] = 1;
+  set.at("images").at(0).at("width") = 480;
+  std::ofstream(scene.annotations()) << set.dump();
+  TrainOptions o = scene.options("run");
+  o.steps = 1, detection_options(o).held_out.validate = false;
+  run_train(o, scene.progress);
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("W_SIZE p0.png has 48 x 64 pixels when upright")));
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("no box trains")));
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("coarsest level have 2 values of a channel in a step")));
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("give {batch} 4 or more")));
+  ImagesScene right("detector_no_warnings");
+  o = right.options("run");
+  o.steps = 1, o.batch = 4;
+  run_train(o, right.progress);
+  for (const char* words : {"W_SIZE", "no box trains", "coarsest level"})
+    EXPECT_THAT(right.progress.lines, Not(Contains(HasSubstr(words))));
+}
+
 TEST(TrainRetinaNet, WhatIsHeldOutIsNotTrainedOn) {
   ImagesScene scene("detector_split");
   TrainOptions o = scene.options("run");

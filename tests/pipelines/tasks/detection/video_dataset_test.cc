@@ -63,6 +63,22 @@ TEST(VideoDataset, ImagesAmongFramesTrainAndNotesStayWithTraining) {
   EXPECT_TRUE(sets.val.notes.empty());
 }
 
+TEST(VideoDataset, FramesThatAreStoredAsImagesAreSplitByTimeToo) {
+  DetectionDataset set;
+  for (std::int64_t i = 0; i < 5; ++i)
+    set.images.push_back(
+        {.file = "img1/" + std::to_string(i) + ".jpg", .id = i, .place = SequencePlace{"img1", 9 - i}});
+  set.images.push_back({.file = "still.png", .id = 5});
+  EXPECT_TRUE(has_video_frames(set));
+  const DetectionSets sets = split_by_time(std::move(set), 0.4);
+  EXPECT_EQ(ids(sets.train), (Ids{2, 3, 4, 5}));
+  EXPECT_EQ(ids(sets.val), (Ids{0, 1}));
+  DetectionDataset alone;
+  for (std::int64_t i = 0; i < 3; ++i)
+    alone.images.push_back({.id = i, .place = SequencePlace{"video " + std::to_string(i), 0}});
+  EXPECT_FALSE(has_video_frames(alone)) << "one image of each is no sequence";
+}
+
 TEST(VideoDataset, ARangeAndAStrideInFramesNeedNoVideo) {
   DetectionDataset set = frames_of({{"not_there.mp4", 9}});
   keep_frames(set, {.stride = 3, .range = frame_range_from_text("1:8")});
