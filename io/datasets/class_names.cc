@@ -8,7 +8,7 @@
 
 namespace voxshard {
 
-std::vector<std::string> read_class_names(const std::filesystem::path& file) {
+NamedClasses read_named_classes(const std::filesystem::path& file) {
   nlohmann::json root = read_json(file);
   if (!root.is_object() || !root.contains("labels")) refuse_dataset(file, "has no labels");
   Dataset named;
@@ -17,8 +17,11 @@ std::vector<std::string> read_class_names(const std::filesystem::path& file) {
   } catch (const nlohmann::json::exception& e) {
     refuse_dataset(file, std::string("has a key of the wrong form (") + e.what() + ")");
   }
-  return named.label_names;
+  return {
+      .names = std::move(named.label_names), .ignore_label = named.ignore_label, .regions = std::move(named.regions)};
 }
+
+std::vector<std::string> read_class_names(const std::filesystem::path& file) { return read_named_classes(file).names; }
 
 void write_class_names(const std::filesystem::path& file, const std::vector<std::string>& names) {
   nlohmann::ordered_json root = {{"channel_names", nlohmann::ordered_json::object()}};

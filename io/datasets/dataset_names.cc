@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "io/datasets/regions.h"
 #include "io/files/channel_address.h"
@@ -104,6 +104,8 @@ void read_label_names(const json& root, const fs::path& file, Dataset& d) {
     d.label_names = in_order(by_number(labels, file), file, "labels");
   else
     d.label_names = in_order(has_regions(labels) ? take_regions(root, file, d) : by_name(labels, file), file, "labels");
+  if (std::set(d.label_names.begin(), d.label_names.end()).size() < d.label_names.size())
+    refuse_dataset(file, "gives several of its labels one name, by which files name classes");
   require_background_first(d.label_names, file);
   take_ignore_label(d, file);
 }

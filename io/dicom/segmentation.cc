@@ -80,6 +80,7 @@ DicomSegmentation place_segmentation(DicomHeader header) {
   const bool sparse = series.problem.empty() && series.slices.size() > 1 && header.step_mm >= kCoincidingMm &&
                       series.grid.spacing[2] > 1.5 * *header.step_mm;
   if (sparse || std::string_view(series.problem_code) == "E_GAP") fill_gaps(series);
+  if (series.slices.size() == 1 && header.step_mm >= kCoincidingMm) series.grid.spacing[2] = *header.step_mm;
   seg.grid = series.grid, seg.problem = series.problem, seg.problem_code = series.problem_code;
   if (!header.whole) seg.problem = "is truncated or damaged; copy or export it again";
   if (!known || (header.bits != 1 && header.bits != 8 && header.bits != 16))

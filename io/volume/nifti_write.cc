@@ -62,9 +62,11 @@ nifti_1_header header_of(const Geometry& g, DiskType type) {
 
 void write_nifti(const std::filesystem::path& path, const Volume& volume, DiskType type) {
   for (auto extent : volume.geometry.size)
-    if (extent < 1 || extent > 32767)
-      throw output_error(path, "NIfTI-1 holds 1 to 32767 voxels an axis, not " + std::to_string(extent),
-                         "crop or resample it");
+    if (extent < 1 || extent > kMostNiftiExtent)
+      throw output_error(
+          path,
+          "NIfTI-1 holds 1 to " + std::to_string(kMostNiftiExtent) + " voxels an axis, not " + std::to_string(extent),
+          "crop or resample it");
   const nifti_1_header header = header_of(volume.geometry, type);
   char bytes[kHeaderBytes] = {};
   static_assert(sizeof header == 348);

@@ -12,6 +12,22 @@ fs::path prepared_folder_of(const fs::path& data, const fs::path& run) {
   return without_slash(run).parent_path() / (name.string() + "_prepared");
 }
 
+namespace {
+
+/// Prepares into a folder that an earlier call may have made of a data set with other cases. Errors: as Task::prepare.
+TaskReport prepare_into(const fs::path& folder, const fs::path& data, const Task& task, const RunContext& context) {
+  try {
+    return task.prepare({.dataset = data, .work = folder, .resume = true}, context);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kOutput) throw;
+    throw Error(ErrorKind::kOutput, std::string(e.what()) + " [where cases of " + data.string() +
+                                        " are gone or were renamed since it was prepared: remove " + folder.string() +
+                                        ", and the next training makes it anew]");
+  }
+}
+
+}  // namespace
+
 std::optional<PreparedFirst> prepare_first(TrainOptions& o, const Task& task, const RunResources& resources,
                                            Progress& progress) {
   if (!task.prepares() || !task.is_unprepared(o.work)) return std::nullopt;
@@ -19,7 +35,7 @@ std::optional<PreparedFirst> prepare_first(TrainOptions& o, const Task& task, co
   progress.log("preparing " + o.work.string() + " into " + prepared.folder.string() +
                " with the defaults of prepare; the folder is kept, and used again while the data stay the same");
   const RunContext context(progress, resources);
-  const TaskReport report = task.prepare({.dataset = o.work, .work = prepared.folder, .resume = true}, context);
+  const TaskReport report = prepare_into(prepared.folder, o.work, task, context);
   if (report.interrupted) {
     progress.log("the preparation was stopped; the same command goes on with it");
     throw Stopped();

@@ -18,7 +18,7 @@ ProcessPlan CaseWriting::plan() const {
 }
 
 void CaseWriting::write(const CaseOutputs& outputs, const PreparePlan& plan, const VolumeFormats& formats) {
-  write_volume(file, labels, DiskType::kU8, formats);
+  write_volume(file, labels, plan.classes() <= 256 ? DiskType::kU8 : DiskType::kU16, formats);
   outputs.write(item, labels, opened, flags, refused);
   labels = {}, opened = {};
   if (probabilities.empty()) return;

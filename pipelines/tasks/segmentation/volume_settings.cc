@@ -116,6 +116,22 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
        .tells_default = false}};
 }
 
+std::vector<std::string> without_effect(const SamplingOptions& options) {
+  const SamplingOptions usual;
+  std::vector<std::string> settings;
+  const auto add = [&](bool given, const char* setting, const char* wanted) {
+    if (given) settings.push_back(std::string(setting) + " has no effect without " + wanted);
+  };
+  const bool moves = options.augmentation.space, crops = !options.crop.empty();
+  add(!moves && options.augmentation.rotation_degrees != usual.augmentation.rotation_degrees, "{rotation}",
+      "{augment} space");
+  add(!moves && options.augmentation.zoom != usual.augmentation.zoom, "{zoom}", "{augment} space");
+  add(!crops && options.foreground != usual.foreground, "{foreground}", "crops: all samples are whole volumes");
+  add(!crops && options.trims, "{trim-crops}", "crops: all samples are whole volumes");
+  add(!crops && options.whole_steps > 0, "{whole-steps}", "crops: all samples are whole volumes");
+  return settings;
+}
+
 std::vector<Setting> metric_settings(EvaluateLabelsOptions& o) {
   const std::string group = "Metrics of label maps";
   const auto key = [](const LabelMetric& metric) { return metric.shown.key; };

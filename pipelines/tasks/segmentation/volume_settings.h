@@ -31,6 +31,9 @@ struct CheckReading {
 std::vector<Setting> prepare_settings(PrepareOptions& o);
 std::vector<Setting> check_settings(CheckReading& o);
 std::vector<Setting> training_settings(VolumeTaskOptions& o);
+/// Returns a sentence for each setting of samples with another value than its default that has no effect beside the
+/// others.
+std::vector<std::string> without_effect(const SamplingOptions& options);
 /// The rows metrics, tolerance-mm, surface-convention, empty and region.
 std::vector<Setting> metric_settings(EvaluateLabelsOptions& o);
 

@@ -19,6 +19,7 @@
 #include "pipelines/tasks/segmentation/scores/volume_validation.h"
 #include "pipelines/tasks/segmentation/training_sides.h"
 #include "pipelines/tasks/segmentation/volume_folds.h"
+#include "pipelines/tasks/segmentation/volume_settings.h"
 
 namespace voxshard {
 namespace {
@@ -175,12 +176,15 @@ class VolumeTask : public TrainingTask {
 
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = sides_.notes();
+    if (const std::string file = folds_file_text(dataset_, folds_); !file.empty() && o_.kept.empty())
+      notes.push_back(file);
     const std::string patients = patients_text(dataset_, folds_);
     if (!patients.empty() && !patients.starts_with("W_")) notes.push_back(patients);
     return notes;
   }
   std::vector<std::string> warnings() const override {
     std::vector<std::string> warnings = sides_.warnings(asked_flip_);
+    for (std::string& setting : without_effect(o_.sampling)) warnings.push_back(std::move(setting));
     const std::string patients = patients_text(dataset_, folds_);
     if (patients.starts_with("W_")) warnings.push_back(patients);
     return warnings;
@@ -197,13 +201,14 @@ class VolumeTask : public TrainingTask {
   /// Returns the test images of the data set, else the training images, which include the validation cases; run.json of
   /// `prepare` names the data set.
   Unseen unseen() const override {
-    const auto has = [](const fs::path& images) { return fs::is_directory(images) && !fs::is_empty(images); };
-    try {
-      const fs::path data = read_json(o_.work / "run.json").at("dataset").get<std::string>();
-      if (has(data / "imagesTs")) return {.data = data / "imagesTs"};
-      if (!split_.val.empty() && has(data / "imagesTr")) return {.data = data / "imagesTr", .among_trained = true};
-    } catch (const std::exception&) {  // the data set was moved, or the record removed
-    }
+    std::error_code error;
+    const auto has = [&](const fs::path& images) {
+      return fs::is_directory(images, error) && !fs::is_empty(images, error) && !error;
+    };
+    const fs::path data = dataset_of_work(o_.work);
+    if (data.empty()) return {};
+    if (has(data / "imagesTs")) return {.data = data / "imagesTs"};
+    if (!split_.val.empty() && has(data / "imagesTr")) return {.data = data / "imagesTr", .among_trained = true};
     return {};
   }
 

@@ -62,6 +62,13 @@ TEST(Dataset, TheDecathlonListsItsFiles) {
   EXPECT_TRUE(d.problems.empty());
 }
 
+TEST(Dataset, TwoLabelsOfOneNameAreRefused) {
+  ScratchFolder dir;
+  write_bytes(dir.path() / "dataset.json", R"({"modality": {"0": "CT"}, "training": [], "test": [],
+      "labels": {"0": "background", "1": "tumour", "2": "liver", "3": "tumour"}})");
+  expect_error(ErrorKind::kInput, "gives several of its labels one name", [&] { read_dataset(dir.path()); });
+}
+
 TEST(Dataset, Version1HasChannelFilesUnderTheSameKeys) {
   ScratchFolder dir;
   write_bytes(dir.path() / "dataset.json", kNumbered);

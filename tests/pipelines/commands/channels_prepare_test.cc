@@ -198,6 +198,15 @@ TEST(ChannelsPrepare, PredictionHoldsAllChannelsAtOnce) {
   EXPECT_EQ(predicting_plan(info, scene.channel(0, 0), plan, {}, {}).total(), volume + volume / 4);
   plan.channels = {"a", "b", "c"}, plan.further.resize(2);
   EXPECT_EQ(predicting_plan(info, scene.channel(0, 0), plan, {}, {}).total(), 3 * volume);
+  VolumeInfo longest = info;
+  longest.geometry.size = {40000, 8, 8};  // which other formats hold
+  try {
+    predicting_plan(longest, "long.nrrd", plan, {}, {});
+    ADD_FAILURE() << "no label map on this grid can be written";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), std::string("E_SIZE"));
+    EXPECT_THAT(e.what(), testing::HasSubstr("long.nrrd"));
+  }
 }
 
 TEST(ChannelsPlan, JsonThereAndBackIsTheSamePlan) {

@@ -46,6 +46,28 @@ TEST(Evaluate, DicePerClassIsTheMeanOverCases) {
   EXPECT_EQ(summary.at("metric_per_case").size(), 2u);
 }
 
+TEST(Evaluate, TheDatasetBesideTheReferencesSaysWhichClassesThereAreAndWhichLabelIsIgnored) {
+  Scene scene("evaluate_beside");
+  scene.write_dataset(2);
+  const EvaluateLabelsOptions options = write_predictions(scene, 2);
+  Volume label = Scene::make_label();
+  label.voxels.as<std::int32_t>()[11] = 3;  // background in the references
+  for (int i = 0; i < 2; ++i) write_volume(scene.path("pred") / (Scene::id(i) + ".nii.gz"), label, DiskType::kU8);
+  scene.edit_dataset([](nlohmann::json& json) { json["labels"]["three"] = 3; });
+  const LabelScores named = evaluate_labels(options, scene.progress);
+  ASSERT_EQ(named.classes.size(), 3u);
+  EXPECT_EQ(named.classes[2].scored.name, "three");
+  EXPECT_EQ(named.classes[2].means.at(0), 0) << "found where it is not";
+  scene.edit_dataset([](nlohmann::json& json) { json["labels"].erase("three"), json["labels"]["ignore"] = 3; });
+  write_volume(scene.label(0), label, DiskType::kU8);  // nobody annotated that voxel
+  const LabelScores ignored = evaluate_labels(options, scene.progress);
+  ASSERT_EQ(ignored.classes.size(), 2u);
+  EXPECT_EQ(ignored.cases[0].scores.classes.at(1).scores.at("Dice"), 1);
+  EvaluateLabelsOptions with_dataset = options;
+  with_dataset.dataset = scene.data();
+  EXPECT_EQ(to_json(evaluate_labels(with_dataset, scene.progress)).at("mean_dice"), to_json(ignored).at("mean_dice"));
+}
+
 TEST(Evaluate, AMissingPredictionIsNamedAndTheOthersAreScored) {
   Scene scene("evaluate_missing");
   scene.write_dataset(3);

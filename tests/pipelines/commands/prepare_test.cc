@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
@@ -48,6 +49,24 @@ TEST(Prepare, WritesWhatTrainReads) {
   EXPECT_EQ(d.cases[0].class_voxels, (std::vector<std::int64_t>{480, 320, 160}));
   EXPECT_EQ(MappedVolume::open(d.cases[0].images.at(0)).shape(), (Shape{8, 10, 12}));
   EXPECT_EQ(MappedVolume::open(d.cases[0].label).dtype(), DType::kI32);
+}
+
+TEST(Prepare, ValuesThatAreNoHounsfieldUnitsAreRefusedAndNotCutOff) {
+  for (const auto& [factor, words] :
+       std::map<float, const char*>{{0.001f, "all alike within one Hounsfield unit"}, {1000.0f, "would cut off"}}) {
+    Scene scene("prepare_no_hu");
+    scene.write_dataset(3);
+    for (int i = 0; i < 3; ++i) {
+      Volume image = Scene::make_image(i);
+      for (std::int64_t k = 0; k < image.voxels.count(); ++k)
+        image.voxels.as<float>()[k] = 0.25f + factor * image.voxels.as<float>()[k];
+      write_volume(scene.image(i), image, DiskType::kF32);
+    }
+    expect_error(ErrorKind::kConfig, words, [&] { prepare(scene); });
+    PrepareOptions options;
+    options.dataset = scene.data(), options.work = scene.path("zscore"), options.normalise = Normalise::kZscore;
+    EXPECT_EQ(prepare_dataset(options, {scene.progress, {.threads = 1}}).prepared, 3);
+  }
 }
 
 TEST(Prepare, ForegroundSamplesLieInTheirClass) {

@@ -50,6 +50,17 @@ TEST(PrepareFirst, WhatIsPreparedIsUsedAgainWhileItsDataStayTheSame) {
   EXPECT_GT(train_on(scene, scene.data(), "changed", scene.progress).prepared->prepared, 0);
 }
 
+TEST(PrepareFirst, WhereCasesAreGoneTheErrorNamesTheFolderToRemove) {
+  Scene scene("prepare_gone");
+  scene.write_dataset(3);
+  train_on(scene, scene.data(), "run", scene.progress);
+  fs::remove(scene.image(2)), fs::remove(scene.label(2));
+  expect_error(ErrorKind::kOutput, "remove " + scene.path("data_prepared").string(),
+               [&] { train_on(scene, scene.data(), "fewer", scene.progress); });
+  fs::remove_all(scene.path("data_prepared"));
+  EXPECT_EQ(train_on(scene, scene.data(), "fewer", scene.progress).prepared->prepared, 2);
+}
+
 TEST(PrepareFirst, ADataSetThatDemoWroteIsOneToo) {
   const TrainingScene scene("prepare_demo");  // its folder has a manifest, that of demo
   RecordingProgress progress;

@@ -26,6 +26,7 @@
 
 #include "io/datasets/hidden_paths.h"
 #include "io/resampling/resample.h"
+#include "io/volume/nifti_write.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/channel_grids.h"
 #include "pipelines/tasks/segmentation/dataset/memory_moments.h"
@@ -65,6 +66,15 @@ double fitting_share(const std::function<ProcessPlan(double share)>& plan, std::
   double low = 0, high = 1;
   for (int i = 0; i < 60; ++i) (plan((low + high) / 2).total() <= most ? low : high) = (low + high) / 2;
   return low;
+}
+
+/// Errors: kInput for a grid that the file which is written does not hold.
+void require_written(const Geometry& grid, const std::string& name) {
+  if (*std::ranges::max_element(grid.size) > kMostNiftiExtent)
+    throw Error(ErrorKind::kInput, "E_SIZE",
+                "[" + name + "] has a grid of " + joined_text(grid.size.data(), 3) +
+                    " voxels; what is written of it has at most " + std::to_string(kMostNiftiExtent) +
+                    " along an axis: crop it");
 }
 
 /// Checks a grid to resample to against the limits and returns its plan. `plan(share)` is the plan of a share of its
@@ -200,6 +210,7 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
   if (!info) return read;
   const Geometry& original = info->image.geometry;
   const Geometry grid = prepared_geometry(original, plan);
+  require_written(grid, shown_file(item, item.images[0], "image"));
   const double n = kVoxelBytes * info->voxels, all = kVoxelBytes * static_cast<double>(voxels_of(grid));
   const double permuted = permutes(plan, original) ? n : 0;
   const double beside = plan.zscore_in_nonzero ? n : waiting_bytes(plan, n);  // the label map
@@ -267,6 +278,7 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
   VolumeLimits reading_limits = limits;
   reading_limits.memory_bytes = 0;  // reading is one of the moments below, whose refusal names a budget for all of them
   require_within(reading_limits, info, path);
+  require_written(info.geometry, path.filename().string());
   const PredictedGrid g = predicted_grid(info, plan);
   const auto channels = static_cast<double>(plan.channels.size());
   const auto moments = [&](double share) {

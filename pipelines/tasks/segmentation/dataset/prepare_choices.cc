@@ -154,6 +154,23 @@ void choose_spacing(PreparePlan& plan, const PrepareOptions& options, const std:
   if (options.spacing == "auto" && plan.convention == Convention::kVoxshard) plan.kept = kept_around(*plan.spacing_mm);
 }
 
+/// Returns the percentiles of the foreground to clip to. Errors: kConfig where these are no range of Hounsfield units.
+Range clip_of_foreground(const Fingerprint& pooled, Normalise normalise, bool sampled) {
+  const Range clip = {pooled.percentile_00_5_hu, pooled.percentile_99_5_hu};
+  constexpr double kLowest = CaseFingerprint::kLowestHu, kHighest = kLowest + CaseFingerprint::kBins - 1;
+  const bool beyond = !sampled && ((clip.high >= kHighest && pooled.max_hu > kHighest + 1) ||
+                                   (clip.low <= kLowest && pooled.min_hu < kLowest - 1));
+  if (clip.low < clip.high && !beyond) return clip;
+  const std::string range = fixed_text(pooled.min_hu, 3) + " to " + fixed_text(pooled.max_hu, 3),
+                    name = std::string("`{normalise} ") + normalise_name(normalise) + "`";
+  throw Error(ErrorKind::kConfig,
+              "[prepare] the values of all classes are " + range +
+                  (beyond ? ", many of them beyond what Hounsfield units can be (" + fixed_text(kLowest, 0) + " to " +
+                                fixed_text(kHighest, 0) + "), which " + name + " would cut off"
+                          : ", for " + name + " all alike within one Hounsfield unit") +
+                  "; take {normalise} zscore where they are no Hounsfield units, or give {clip} LOW,HIGH");
+}
+
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {
   if (options.convention == Convention::kNnunet) {
     const auto sampled = nnunet_cases(cases);
@@ -172,12 +189,12 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
       throw Error(ErrorKind::kNoCase, std::string("[prepare] no case has a foreground voxel, so `{normalise} ") +
                                           normalise_name(plan.normalise) +
                                           "` has no numbers; use window, zscore or none");
-    if (soft_tissue && !plan.clip_hu) plan.clip_hu = Range{pooled.percentile_00_5_hu, pooled.percentile_99_5_hu};
-    if (plan.clip_hu) {  // mean and std of the foreground clipped to it
+    const bool is_given = plan.clip_hu.has_value();
+    if (!is_given) plan.clip_hu = clip_of_foreground(pooled, plan.normalise, options.convention == Convention::kNnunet);
+    if (is_given || soft_tissue) {  // mean and std of the foreground clipped to it
       const HuMoments clipped = clipped_moments(cases, *plan.clip_hu, soft_tissue);
       plan.mean_hu = clipped.mean_hu, plan.std_hu = clipped.std_hu;
     } else {  // nnU-Net's rule: percentiles, with mean and std of the unclipped foreground
-      plan.clip_hu = Range{pooled.percentile_00_5_hu, pooled.percentile_99_5_hu};
       plan.mean_hu = pooled.mean_hu, plan.std_hu = pooled.std_hu;
     }
   } else if (plan.normalise == Normalise::kWindow) {

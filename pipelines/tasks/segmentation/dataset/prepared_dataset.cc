@@ -12,6 +12,7 @@
 #include "io/files/safetensors.h"
 #include "io/output/manifest.h"
 #include "io/volume/mapped_volume.h"
+#include "io/volume/nifti_write.h"
 #include "libcore/base/rng.h"
 #include "pipelines/tasks/segmentation/labels/byte_labels.h"
 
@@ -64,11 +65,10 @@ Manifest finished_manifest(const std::filesystem::path& folder) {
 Shape shape_of_record(const nlohmann::json& json) {
   Shape shape;
   for (std::int64_t extent : json.get<std::array<std::int64_t, 3>>()) {
-    constexpr std::int64_t kMostExtent = 32767;  // of a NIfTI header
-    if (extent < 1 || extent > kMostExtent)
+    if (extent < 1 || extent > kMostNiftiExtent)
       throw Error(ErrorKind::kInput,
                   "[dataset.json] not written by `voxshard prepare`: a case's shape has an extent of " +
-                      std::to_string(extent) + "; expected 1 to " + std::to_string(kMostExtent));
+                      std::to_string(extent) + "; expected 1 to " + std::to_string(kMostNiftiExtent));
     shape.push_back(extent);
   }
   return shape;

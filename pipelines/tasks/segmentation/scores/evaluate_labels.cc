@@ -33,13 +33,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// Returns the names by class, [0] is the background, for an evaluation without a data set: from the dataset.json
-/// beside the references, as nnU-Net's folders have it, else from the file that `predict` left beside its label maps;
-/// empty when no file names them. A file that cannot be used is reported, and the next one counts.
+/// Returns the classes of an evaluation without a data set: from the dataset.json beside the references, as nnU-Net's
+/// folders have it, else from the file that `predict` left beside its label maps; none when no file names them. A file
+/// that cannot be used is reported, and the next one counts.
 ///   references   a folder of label maps, or one
 ///   predictions  folders of label maps, or one
-std::vector<std::string> names_beside(const fs::path& references, const std::vector<fs::path>& predictions,
-                                      Progress& progress) {
+NamedClasses classes_beside(const fs::path& references, const std::vector<fs::path>& predictions, Progress& progress) {
   std::error_code error;
   const auto folder_of = [&](const fs::path& path) {
     const fs::path whole = (fs::absolute(path) / "").lexically_normal().parent_path();
@@ -51,7 +50,7 @@ std::vector<std::string> names_beside(const fs::path& references, const std::vec
   for (const fs::path& file : files) {
     if (!fs::is_regular_file(file, error)) continue;
     try {
-      return read_class_names(file);
+      return read_named_classes(file);
     } catch (const Error& e) {
       progress.warn(std::string("names of classes are not taken: ") + e.what());
     }
@@ -59,9 +58,12 @@ std::vector<std::string> names_beside(const fs::path& references, const std::vec
   return {};
 }
 
-int highest_label(const Tensor& label) {
+int highest_label(const Tensor& label, std::optional<int> ignored = std::nullopt) {
   const auto* v = label.as<std::int32_t>();
-  return label.count() == 0 ? 0 : *std::max_element(v, v + label.count());
+  int highest = 0;
+  for (std::int64_t i = 0; i < label.count(); ++i)
+    if (v[i] > highest && v[i] != ignored) highest = v[i];
+  return highest;
 }
 
 std::vector<std::string> ids_of(const auto& cases) {
@@ -70,9 +72,9 @@ std::vector<std::string> ids_of(const auto& cases) {
   return ids;
 }
 
-/// Returns the number of classes when there is no dataset.json: one more than the highest label of any reference.
-int classes_in(const std::vector<LabelPair>& pairs, const VolumeFormats& formats, const RunContext& context,
-               MemoryGate& gate) {
+/// Returns the number of classes when there is no data set: one more than the highest label of any reference.
+int classes_in(const std::vector<LabelPair>& pairs, std::optional<int> ignored, const VolumeFormats& formats,
+               const RunContext& context, MemoryGate& gate) {
   std::vector<int> highest(pairs.size(), 0);
   const auto plan = [&](std::int64_t i) { return evaluating_case_plan({.reference = pairs[i].reference}, formats); };
   CasePass pass("classes", ids_of(pairs), context, gate,
@@ -81,7 +83,7 @@ int classes_in(const std::vector<LabelPair>& pairs, const VolumeFormats& formats
             .body =
                 [&](std::int64_t i) {
                   const auto at = static_cast<std::size_t>(i);
-                  const int label = highest_label(read_label(pairs[at].reference, formats).voxels);
+                  const int label = highest_label(read_label(pairs[at].reference, formats).voxels, ignored);
                   if (label <= kHighestLabel) highest[at] = label;  // else the case is refused when it is scored
                 },
             .value = [&](std::int64_t i) { return Json(highest[i]); },
@@ -191,21 +193,21 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} threshold is of classes, and " + options.dataset.string() +
                                        " is scored by its regions; leave {baseline} out");
   MemoryGate gate(options.formats.limits.memory_bytes);
-  const int classes =
-      dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, context, gate);
-
-  const int ignored = dataset ? dataset->ignore_label.value_or(-1) : -1;
   std::vector<fs::path> predictions = options.further;
   predictions.insert(predictions.begin(), options.predictions);
-  const auto names = dataset ? dataset->label_names : names_beside(options.references, predictions, context.progress());
-  const ScoredLabels labels{
-      .classes = classes,
-      .ignored = ignored,
-      .scored = scored_classes({.classes = classes,
-                                .names = names,
-                                .regions = dataset ? dataset->regions : std::vector<LabelRegion>(),
-                                .asked = options.regions,
-                                .has_dataset = dataset.has_value()})};
+  const NamedClasses named = dataset ? NamedClasses{dataset->label_names, dataset->ignore_label, dataset->regions}
+                                     : classes_beside(options.references, predictions, context.progress());
+  const int of_names = static_cast<int>(named.names.size()),
+            classes = dataset
+                          ? of_names
+                          : std::max(of_names, classes_in(pairs, named.ignore_label, options.formats, context, gate));
+  const ScoredLabels labels{.classes = classes,
+                            .ignored = named.ignore_label.value_or(-1),
+                            .scored = scored_classes({.classes = classes,
+                                                      .names = named.names,
+                                                      .regions = named.regions,
+                                                      .asked = options.regions,
+                                                      .has_dataset = dataset.has_value()})};
   LabelScores report{.rules = rules, .states_rules = options.states_rules(), .scored = labels.scored};
   if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, context, gate);
   std::vector<EvaluatedCase> scored(pairs.size());
@@ -263,7 +265,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
                                                    " references could be scored; " + "the first: case " +
                                                    report.failures[0].id + ": " + report.failures[0].message);
   add_means(report);
-  if (context.writes()) write_label_outputs(options, pairs, report, names, gate);
+  if (context.writes()) write_label_outputs(options, pairs, report, named.names, gate);
   report.memory = widest(gate.widest(), scoring.widest() + results);
   return report;
 }

@@ -27,7 +27,7 @@ TEST(HiddenNames, OfAFolderAreInNoRefusal) {
   PrepareOptions o;
   o.work = scene.work();
   o.source.images = scene.path("A"), o.source.labels = scene.path("B"), o.source.classes = scene.path("map.toml");
-  o.spacing = "0.1,0.1,0.1", o.formats.limits.most_voxels = 1000;
+  o.normalise = Normalise::kZscore, o.spacing = "0.1,0.1,0.1", o.formats.limits.most_voxels = 1000;
   EXPECT_THROW(prepare_dataset(o, scene.progress), Error);
   std::string all = Scene::bytes_of(scene.work() / "quarantine.csv");
   for (const std::string& line : scene.progress.lines) all += line + "\n";

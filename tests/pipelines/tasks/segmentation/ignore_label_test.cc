@@ -39,8 +39,12 @@ TEST(IgnoreLabel, CountsNowhereInScores) {
   for (std::int64_t i = 0; i < wrong.voxels.count(); ++i)
     if (auto& v = wrong.voxels.as<std::int32_t>()[i]; v == 2) v = 1;
   write_volume(scene.path("pred") / "case_0.nii.gz", wrong, DiskType::kU8);
-  EvaluateLabelsOptions o{.predictions = scene.path("pred"), .references = scene.data() / "labelsTr"};
-  EXPECT_LT(evaluate_labels(o, scene.progress).means.at(0), 1.0);
+  std::filesystem::create_directories(scene.path("alone"));
+  std::filesystem::copy(scene.data() / "labelsTr", scene.path("alone/labels"));
+  EvaluateLabelsOptions o{.predictions = scene.path("pred"), .references = scene.path("alone/labels")};
+  EXPECT_LT(evaluate_labels(o, scene.progress).means.at(0), 1.0) << "nothing says that a label is ignored";
+  o.references = scene.data() / "labelsTr";
+  EXPECT_EQ(evaluate_labels(o, scene.progress).means.at(0), 1.0) << "dataset.json beside them does";
   o.dataset = scene.data();
   EXPECT_EQ(evaluate_labels(o, scene.progress).means.at(0), 1.0);
 }
