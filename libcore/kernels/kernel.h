@@ -30,6 +30,9 @@ class Kernel {
   virtual ~Kernel() = default;
   /// The name of the code that runs, for people: "jit:avx2".
   virtual std::string code() const { return "plain loops"; }
+  /// The number of codes that it has compiled: a library's are of one shape each, so that parts of a block at its
+  /// borders have codes of their own. Known once workspace_bytes() was asked for all blocks.
+  virtual std::int64_t programs() const { return 1; }
   /// Bytes of a reordered copy of the weights, which lives from its packing to run(); 0 when the kernel needs none.
   virtual std::int64_t packed_bytes() const { return 0; }
   /// The input that pack() reads, as an index into KernelCall::inputs; it is replicated. -1 when the kernel needs no

@@ -17,7 +17,7 @@ std::int64_t sum_of(const Range& range, Count count) {
   return sum;
 }
 
-/// Returns the bytes of a kernel with its primitives and their compiled code, by the name of the implementation.
+/// Returns the bytes of one of a kernel's primitives with its compiled code, by the name of the implementation.
 /// Measured as the growth of the process over eight more plans of a U-Net and of a RetinaNet, and rounded up: oneDNN's
 /// products of small matrices (brgemm) 20 to 35 KiB (with AMX tiles 100), its code unrolled for a shape 60 KiB (with
 /// AMX tiles up to 430), our own 4 to 24 KiB.
@@ -39,8 +39,9 @@ std::int64_t kept_bytes(const Executable& e) {
   });
   const std::int64_t copies = sum_of(e.program.instructions, [](const Instruction& i) { return i.copies.size(); });
   const std::int64_t buffers = sum_of(e.memory.arenas, [](const Pool& p) { return p.buffers.size(); });
-  const std::int64_t kernels = sum_of(
-      e.kernels.by_value, [](const auto& bound) { return bound.kernel ? kernel_bytes(bound.kernel->code()) : 0; });
+  const std::int64_t kernels = sum_of(e.kernels.by_value, [](const auto& bound) {
+    return bound.kernel ? bound.kernel->programs() * kernel_bytes(bound.kernel->code()) : 0;
+  });
   return bytes(boxes + blocks, sizeof(Box)) + bytes(copies, sizeof(Copy)) + bytes(buffers, sizeof(Buffer)) +
          bytes(blocks * kViewsPerCall, sizeof(TensorView)) + kernels +
          static_cast<std::int64_t>(e.program.graph.size()) * kBytesPerNode;

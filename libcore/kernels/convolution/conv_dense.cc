@@ -21,6 +21,7 @@ class DenseConv : public Kernel {
       : pass_(use.pass), weights_(lifted_weights(use.weights)), product_(make(product_of_samples(use))) {}
 
   std::string code() const override { return product_->code(); }
+  std::int64_t programs() const override { return product_->programs(); }
   std::int64_t packed_bytes() const override { return product_->packed_bytes(); }
   int packed_input() const override { return product_->packed_input(); }
   std::int64_t pack_tasks() const override { return product_->pack_tasks(); }

@@ -21,6 +21,7 @@ class ForwardKernel : public Kernel {
               usual_slab(patches_ ? unit_window() : window_, use.over)) {}
 
   std::string code() const override { return conv_.code(); }
+  std::int64_t programs() const override { return conv_.programs(); }
 
   std::int64_t packed_bytes() const override { return conv_.packed_bytes(); }
 

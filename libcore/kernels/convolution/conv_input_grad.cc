@@ -49,6 +49,12 @@ class InputGradKernel : public Kernel {
         for (std::int64_t rw = 0; rw < window_.stride[2]; ++rw) add_phase({rd, rh, rw}, w, use);
   }
 
+  std::int64_t programs() const override {
+    std::int64_t count = 0;
+    for (const Phase& phase : phases_)
+      if (phase.conv) count += phase.conv->programs();
+    return std::max<std::int64_t>(1, count);
+  }
   std::string code() const override {
     for (const Phase& phase : phases_)
       if (phase.conv) return phase.conv->code();

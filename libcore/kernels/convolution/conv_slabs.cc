@@ -53,6 +53,11 @@ SlabConv::SlabConv(const Window& window, const Shape& weights, DType dtype, cons
     }
 }
 
+std::int64_t SlabConv::programs() const {
+  const std::scoped_lock lock(mutex_);
+  return std::max<std::int64_t>(1, std::ssize(plans_));
+}
+
 std::int64_t SlabConv::packed_bytes() const { return layout_.empty() ? 4 * element_count(weights_) : layout_.bytes(); }
 
 void SlabConv::pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed,

@@ -39,6 +39,8 @@ class SlabConv {
   const Dims& kernel() const { return window_.kernel; }
   /// The library's name for its code of the usual slab.
   const std::string& code() const { return code_; }
+  /// See Kernel::programs().
+  std::int64_t programs() const;
   std::int64_t packed_bytes() const;
   /// The number of tasks, each for some output channels; 1 where the library's order does not keep them apart.
   std::int64_t pack_tasks() const { return pack_tasks_; }

@@ -44,6 +44,11 @@ class SlicedConv : public Kernel {
   }
 
   std::string code() const override { return slices_[0]->code(); }
+  std::int64_t programs() const override {
+    std::int64_t count = 0;
+    for (const auto& slice : slices_) count += slice->programs();
+    return count;
+  }
   std::int64_t packed_bytes() const override { return packed_bytes_; }
   int packed_input() const override { return slices_[0]->packed_input(); }
   std::int64_t pack_tasks() const override { return use_.slices; }

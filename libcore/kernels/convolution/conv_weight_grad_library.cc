@@ -38,6 +38,10 @@ class LibraryWeightGrad : public Kernel {
   bool usable() const { return nominal_ != nullptr; }
 
   std::string code() const override { return nominal_->name(); }
+  std::int64_t programs() const override {
+    const std::scoped_lock lock(mutex_);
+    return std::max<std::int64_t>(1, std::ssize(convs_));
+  }
 
   std::int64_t workspace_bytes(const KernelCall& call) const override {
     const TensorView x = conv_view(call.inputs[0]), d_y = conv_view(call.inputs[1]);
