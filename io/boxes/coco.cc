@@ -85,41 +85,64 @@ std::size_t index_of(const Indices& indices, std::int64_t id, const char* what, 
   return found->second;
 }
 
-/// Returns the positions of items by what `name_of` says of each.
-template <class Item, class NameOf>
-std::map<std::string, std::vector<std::size_t>> indices_by_name(const std::vector<Item>& items, NameOf name_of) {
-  std::map<std::string, std::vector<std::size_t>> indices;
-  for (std::size_t i = 0; i < items.size(); ++i) indices[name_of(items[i])].push_back(i);
-  return indices;
+/// True where one path ends with the other, folder by folder: "a/cam0/1.png" and "cam0/1.png".
+bool ends_alike(const std::string& a, const std::string& b) {
+  const auto ends = [](const std::string& whole, const std::string& end) {
+    return whole.ends_with(end) && (whole.size() == end.size() || whole[whole.size() - end.size() - 1] == '/');
+  };
+  return ends(a, b) || ends(b, a);
 }
 
 /// The items that results name by an id and, where they say so, by a name too. The name counts: numbers are those of
-/// the data set that a run was trained on, or of a folder of images, and another data set may count otherwise.
-struct NamedItems {
-  const char *what, *code, *name_field;
-  Indices by_id;
-  std::map<std::string, std::vector<std::size_t>> by_name;
-
-  /// Errors: EntryProblem.
-  std::size_t index_of_entry(const json& entry, const char* id_field, std::string (*spelt)(const std::string&)) const {
-    const std::int64_t id = whole_number(entry, id_field);
-    if (!has(entry, name_field)) return index_of(by_id, id, what, code);
-    const std::string name = text_field(entry, name_field);
-    const auto named = by_name.find(spelt(name));
-    if (named == by_name.end())
-      throw EntryProblem(std::string("names the ") + what + " \"" + shown_name(name) + "\", which is not listed", code);
-    const auto numbered = by_id.find(id);
-    if (numbered != by_id.end() && std::ranges::count(named->second, numbered->second) > 0) return numbered->second;
-    if (named->second.size() > 1)
-      throw EntryProblem(std::string("names the ") + what + " \"" + shown_name(name) +
-                             "\", of which there are several, " + "none of them with the id " + std::to_string(id),
-                         code);
-    return named->second.front();
+/// the data set that a run was trained on, or of a folder of images, and another data set may count otherwise. Where
+/// not one name of a file is listed, they are of another kind, and the ids count.
+class NamedItems {
+ public:
+  template <class Item, class NameOf>
+  NamedItems(const char* what, const char* code, const char* id_field, const char* name_field,
+             const std::vector<Item>& items, NameOf name_of)
+      : what_(what), code_(code), id_field_(id_field), name_field_(name_field), by_id_(indices_by_id(items)) {
+    for (std::size_t i = 0; i < items.size(); ++i)
+      names_.push_back(name_of(items[i])), by_name_[last(names_[i])].push_back(i);
   }
-};
 
-std::string as_it_is(const std::string& name) { return name; }
-std::string without_folders(const std::string& name) { return fs::path(name).filename().string(); }
+  /// Looks whether the names in a list are those of the items.
+  void look_at(const json& list) {
+    std::vector<EntryNote> passed_over;
+    for (const json& entry : list)
+      in_entry("results", passed_over, [&] {
+        by_names_ = by_names_ || (has(entry, name_field_) && by_name_.contains(last(text_field(entry, name_field_))));
+      });
+  }
+
+  /// Returns the index of the item that an entry is of. Errors: EntryProblem.
+  std::size_t index_in(const json& entry) const {
+    const std::int64_t id = whole_number(entry, id_field_);
+    if (!by_names_ || !has(entry, name_field_)) return index_of(by_id_, id, what_, code_);
+    const std::string name = text_field(entry, name_field_);
+    const auto named = by_name_.find(last(name));
+    if (named == by_name_.end()) refuse(name, "which is not listed");
+    std::vector<std::size_t> all = named->second, alike;
+    std::ranges::copy_if(all, std::back_inserter(alike), [&](std::size_t i) { return ends_alike(names_[i], name); });
+    if (!alike.empty()) all = alike;
+    const auto numbered = by_id_.find(id);
+    if (numbered != by_id_.end() && std::ranges::count(all, numbered->second) > 0) return numbered->second;
+    if (all.size() > 1) refuse(name, "of which there are several, none of them with the id " + std::to_string(id));
+    return all.front();
+  }
+
+ private:
+  static std::string last(const std::string& name) { return name.substr(name.rfind('/') + 1); }
+  [[noreturn]] void refuse(const std::string& name, const std::string& why) const {
+    throw EntryProblem(std::string("names the ") + what_ + " \"" + shown_name(name) + "\", " + why, code_);
+  }
+
+  const char *what_, *code_, *id_field_, *name_field_;
+  Indices by_id_;
+  std::vector<std::string> names_;                           // by index
+  std::map<std::string, std::vector<std::size_t>> by_name_;  // without folders
+  bool by_names_ = false;
+};
 
 /// Returns the pixels of a side; 0 where they are not known.
 std::int64_t side(const json& entry, const char* field) {
@@ -199,16 +222,16 @@ CocoResults read_coco_results(const fs::path& path, const DetectionDataset& trut
     throw Error(ErrorKind::kInput, "[input] " + path.string() +
                                        ": is no list; expected COCO results: [{\"image_id\", \"category_id\", "
                                        "\"bbox\": [x, y, width, height], \"score\"}, ...]");
-  const NamedItems classes = {"category", "E_CLASS", "category_name", indices_by_id(truth.classes),
-                              indices_by_name(truth.classes, [](const DetectionClass& c) { return c.name; })};
-  const NamedItems images = {
-      "image", "E_IMAGE", "file_name", indices_by_id(truth.images),
-      indices_by_name(truth.images, [](const DetectionImage& image) { return without_folders(image.file.string()); })};
+  NamedItems classes("category", "E_CLASS", "category_id", "category_name", truth.classes,
+                     [](const DetectionClass& c) { return c.name; });
+  NamedItems images("image", "E_IMAGE", "image_id", "file_name", truth.images,
+                    [](const DetectionImage& image) { return image.file.generic_string(); });
+  classes.look_at(file), images.look_at(file);
   CocoResults results;
   each_entry(file, "results", results.notes, [&](const json& entry) {
     ScoredBox b{.box = box_of(entry), .score = real_number(entry, "score")};
-    b.image = static_cast<std::int64_t>(images.index_of_entry(entry, "image_id", without_folders));
-    b.category = static_cast<std::int64_t>(classes.index_of_entry(entry, "category_id", as_it_is));
+    b.image = static_cast<std::int64_t>(images.index_in(entry));
+    b.category = static_cast<std::int64_t>(classes.index_in(entry));
     results.boxes.push_back(b);
   });
   return results;

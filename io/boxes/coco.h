@@ -28,9 +28,9 @@ struct CocoResults {
   std::vector<EntryNote> notes;  // entries left out
 };
 
-/// [{"image_id", "category_id", "bbox": [x, y, width, height], "score"}, ...]. Where an entry also has "category_name"
-/// or "file_name", these say which class and image it is of, and the ids only where a name is there more than once.
-/// Errors: kInput as read_coco, and for a file that is no list.
+/// [{"image_id", "category_id", "bbox": [x, y, width, height], "score"}, ...]. Where entries also have "category_name"
+/// or "file_name", these say which class and image it is of, and the ids only where a name is there more than once, or
+/// where none of the names is one of the annotations'. Errors: kInput as read_coco, and for a file that is no list.
 CocoResults read_coco_results(const std::filesystem::path& path, const DetectionDataset& truth);
 
 /// One entry of such a list: the box to a hundredth of a pixel, the score to six digits, the class by id and name.

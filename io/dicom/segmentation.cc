@@ -71,14 +71,25 @@ std::vector<float> labels_by_number(const std::map<int, int>* class_of_segment) 
 
 }  // namespace
 
+/// Sets the step of slices that are much thinner than the distances between them, all of which are multiples of the
+/// thickness: those between were left out because they are empty, and the file does not say the step.
+void take_thickness_as_step(DicomSeries& series) {
+  if (series.common.step_mm || !series.problem.empty() || series.slices.size() < 2) return;
+  const double thickness = series.common.thickness_mm.value_or(0), gap = series.grid.spacing[2];
+  const double steps = thickness > 0 ? gap / thickness : 0;
+  if (thickness >= kCoincidingMm && steps > 1.5 && std::abs(steps - std::round(steps)) * thickness <= 0.05)
+    series.common.step_mm = thickness;
+}
+
 DicomSegmentation place_segmentation(DicomHeader header) {
   DicomSegmentation seg;
   const bool known =
       header.segmentation == "BINARY" || header.segmentation == "FRACTIONAL" || header.segmentation == "LABELMAP";
   DicomSeries series = places_of(header);
+  take_thickness_as_step(series);
   // Empty slices may be left out: between all frames alike, which no distance shows but the step that the file states.
-  const bool sparse = series.problem.empty() && series.slices.size() > 1 && header.step_mm >= kCoincidingMm &&
-                      series.grid.spacing[2] > 1.5 * *header.step_mm;
+  const bool sparse = series.problem.empty() && series.slices.size() > 1 && series.common.step_mm >= kCoincidingMm &&
+                      series.grid.spacing[2] > 1.5 * *series.common.step_mm;
   if (sparse || std::string_view(series.problem_code) == "E_GAP") fill_gaps(series);
   if (series.slices.size() == 1 && header.step_mm >= kCoincidingMm) series.grid.spacing[2] = *header.step_mm;
   seg.grid = series.grid, seg.problem = series.problem, seg.problem_code = series.problem_code;

@@ -77,36 +77,6 @@ std::vector<std::int64_t> offsets_of(const Line& line, std::int64_t seg_size, st
   return offsets;
 }
 
-Geometry geometry_of(const DicomGrid& grid) {
-  return {.size = grid.size, .origin = grid.origin, .spacing = grid.spacing, .direction = grid.direction};
-}
-
-/// Returns whether slices without a stated distance may stand alone among empty ones that the file leaves out.
-bool may_leave_out(const DicomSegmentation& seg, const std::string& image_series) {
-  const DicomHeader& header = seg.header;
-  if (header.step_mm) return false;
-  const bool is_thin = header.thickness_mm && seg.grid.size[2] > 1 && seg.grid.spacing[2] > 1.5 * *header.thickness_mm;
-  return is_thin || (!image_series.empty() && header.referenced_series == image_series);
-}
-
-/// Gives a segmentation the step of the image's slices where each of its own lies on one of these.
-void take_slices_of(const Geometry& image, DicomSegmentation& seg) {
-  const std::array<Line, 3> lines = lines_of(geometry_of(seg.grid), image, seg.header.file);
-  const auto across = static_cast<std::size_t>(std::ranges::find(lines, 2u, &Line::axis) - lines.begin());
-  const double step_mm = image.spacing[across], most = 0.05 + 0.01 * step_mm;
-  const auto lies_on_slice = [&](std::size_t slice) {
-    const double index = (static_cast<double>(slice) - lines[across].begin) / lines[across].step;
-    return std::abs(index - std::round(index)) * step_mm <= most && std::round(index) >= 0 &&
-           std::round(index) < static_cast<double>(image.size[across]);
-  };
-  if (step_mm >= seg.grid.spacing[2] || !std::ranges::all_of(seg.slice_of, lies_on_slice)) return;
-  const double ratio = seg.grid.spacing[2] / step_mm;
-  for (std::size_t& slice : seg.slice_of)
-    slice = static_cast<std::size_t>(std::llround(static_cast<double>(slice) * ratio));
-  seg.grid.spacing[2] = step_mm;
-  seg.grid.size[2] = static_cast<std::int64_t>(*std::ranges::max_element(seg.slice_of)) + 1;
-}
-
 std::int64_t count_outside(const std::vector<float>& labels, const std::array<std::int64_t, 3>& size,
                            const std::array<std::vector<bool>, 3>& inside) {
   std::int64_t outside = 0;
@@ -120,14 +90,13 @@ std::int64_t count_outside(const std::vector<float>& labels, const std::array<st
 
 }  // namespace
 
-OnImage segmentation_on_image(DicomSegmentation segmentation, const Geometry& image,
-                              const std::map<int, int>& class_of_structure, double least_fraction,
-                              const std::string& image_series) {
+OnImage segmentation_on_image(const DicomSegmentation& segmentation, const Geometry& image,
+                              const std::map<int, int>& class_of_structure, double least_fraction) {
   const std::filesystem::path& path = segmentation.header.file;
   if (!segmentation.problem.empty())
     throw Error(ErrorKind::kInput, segmentation.problem_code, "[input] " + path.string() + ": " + segmentation.problem);
-  if (may_leave_out(segmentation, image_series)) take_slices_of(image, segmentation);
-  const Geometry seg = geometry_of(segmentation.grid);
+  const DicomGrid& grid = segmentation.grid;
+  const Geometry seg{.size = grid.size, .origin = grid.origin, .spacing = grid.spacing, .direction = grid.direction};
   const std::array<Line, 3> lines = lines_of(seg, image, path);
   const std::array<std::int64_t, 3> stride{1, seg.size[0], seg.size[0] * seg.size[1]};
   std::array<std::vector<std::int64_t>, 3> offsets;  // by axis of the image

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <map>
-#include <string>
 
 #include "io/dicom/segmentation.h"
 #include "io/volume/volume.h"
@@ -26,13 +25,7 @@ struct OnImage {
 /// voxel. Errors: kInput as read_segmentation; E_GEOMETRY for axes that are not parallel, and grids that share no
 /// place.
 ///   class_of_structure  by number of the segment; others are left out
-///   image_series  UID of the image's series; empty: not known. Where the file does not say how far its slices are
-///   apart
-///                 and was drawn on that series, or its slices are much thinner than the distances between them, each
-///                 of them is one slice of the image, if it lies there: those between were left out because they are
-///                 empty
-OnImage segmentation_on_image(DicomSegmentation segmentation, const Geometry& image,
-                              const std::map<int, int>& class_of_structure, double least_fraction,
-                              const std::string& image_series = "");
+OnImage segmentation_on_image(const DicomSegmentation& segmentation, const Geometry& image,
+                              const std::map<int, int>& class_of_structure, double least_fraction);
 
 }  // namespace voxshard

@@ -46,8 +46,7 @@ void add_segments(const fs::path& path, const Geometry& image, const std::map<in
                   const StructureOptions& options, StructureLabels& made) {
   require_within(options.limits, read_volume_info(path), path);
   const double least = options.limits.least_fraction;
-  OnImage found = segmentation_on_image(place_segmentation(read_dicom_header(path)), image, class_of, least,
-                                        options.image.series_uid);
+  OnImage found = segmentation_on_image(place_segmentation(read_dicom_header(path)), image, class_of, least);
   made.volume = std::move(found.volume);
   if (found.partial > 0)
     made.notes.emplace_back("W_FRACTION " + counted(found.partial, "voxel") + " that a segment fills in part: from " +

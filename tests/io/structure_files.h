@@ -107,7 +107,7 @@ struct SegmentationSpec {
   std::array<double, 6> orientation{1, 0, 0, 0, 1, 0};
   std::array<double, 2> spacing{1, 1};  // between rows, between columns
   std::uint16_t rows = 2, columns = 2;
-  std::string character_set, series = "1.2.3.4", frame_of_reference = "1.2.3.9", step = "1";
+  std::string character_set, series = "1.2.3.4", frame_of_reference = "1.2.3.9", step = "1", thickness = "";
   std::string patient = "Planted^Name", study = "", instance = "1.2.3.78", own_series = "1.2.3.6";
   struct Frame {
     std::uint16_t segment = 1;
@@ -150,6 +150,7 @@ inline std::string segmentation_bytes(const SegmentationSpec& s) {
   DicomWriter series, orientation, measures, shared, w;
   series.text(0x0020, 0x000e, "UI", s.series);
   orientation.text(0x0020, 0x0037, "DS", decimals(s.orientation));
+  if (!s.thickness.empty()) measures.text(0x0018, 0x0050, "DS", s.thickness);
   measures.text(0x0018, 0x0088, "DS", s.step);
   measures.text(0x0028, 0x0030, "DS", decimals(s.spacing));
   shared.sequence(0x0020, 0x9116, {orientation.bytes()});

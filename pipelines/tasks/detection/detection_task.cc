@@ -93,7 +93,7 @@ class DetectionTask : public TrainingTask {
   /// Takes the random changes of images, and fits the anchors to the boxes that these leave where they are to be
   /// fitted.
   void settle(ModelSpec& spec, const TaskOptions& options, const RunLength& length) override {
-    norm_samples_ = spec.norm_over_replica ? length.batch / spec.cut.mesh.replicas : length.batch;
+    norms_ = spec.norm_over_replica ? spec.cut.mesh.replicas : 1, norm_samples_ = length.batch / norms_;
     o_.sampling.augmentation = options.of<DetectionTaskOptions>().sampling.augmentation;
     source_.take(o_.sampling.augmentation);
     if (std::ranges::count(spec.model->fields, kAnchorsField, &ConfigField::name) > 0 &&
@@ -128,7 +128,7 @@ class DetectionTask : public TrainingTask {
   Json sampling() const override {
     const ImageSampling& s = o_.sampling;
     Json json = {{"cases", names_of(sets_.train)},
-                 {"boxes", source_.boxes()},
+                 {"boxes", sets_.train.boxes()},
                  {"seed", o_.seed},
                  {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
                  {"foreground", s.foreground},
@@ -168,7 +168,7 @@ class DetectionTask : public TrainingTask {
       warnings.push_back("the norms of the coarsest level have " + counted(values, "value") +
                          " of a channel in a step, and what they learn from so few spoils predictions; give " +
                          std::string(o_.sampling.crop.empty() ? "" : "a larger {crop} or ") + "{batch} " +
-                         std::to_string(norm_samples_ * ((kFewestOfNorm + values - 1) / values)) + " or more");
+                         std::to_string(norms_ * norm_samples_ * ((kFewestOfNorm + values - 1) / values)) + " or more");
     return warnings;
   }
 
@@ -261,7 +261,7 @@ class DetectionTask : public TrainingTask {
   DetectionSource source_;
   ImageReader reader_;  // for validation
   LeftOut left_out_;
-  std::int64_t norm_samples_ = 1;  // of a step that share the statistics of a norm
+  std::int64_t norms_ = 1, norm_samples_ = 1;  // of a step: statistics of a norm, and samples that share one
 };
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the lists of cases of one patient, of those that are still there: as headers say, of the others as their ids
-/// do. A list of fewer than two keeps nothing.
+/// Returns the lists of cases of one patient, of those that are still there: as headers say, where these
+/// tell nothing as their ids do. A list of fewer than two keeps nothing.
 std::vector<std::vector<std::string>> kept_together(const PreparedDataset& dataset) {
   std::vector<std::vector<std::string>> together;
   std::set<std::string> left;  // no case twice, whatever the file says
@@ -24,29 +24,12 @@ std::vector<std::vector<std::string>> kept_together(const PreparedDataset& datas
     std::erase_if(ids, [&](const std::string& id) { return left.erase(id) == 0; });
     if (ids.size() > 1) together.push_back(std::move(ids));
   }
+  if (!dataset.same_patient.empty()) return together;
   std::map<std::string, std::vector<std::string>> named;
   for (const std::string& id : left) named[patient_of(id)].push_back(id);
   for (auto& [patient, ids] : named)
     if (ids.size() > 1) together.push_back(std::move(ids));
   return together;
-}
-
-/// Returns the file of folds beside the dataset.json that was prepared; empty where there is none.
-fs::path splits_file_of(const PreparedDataset& dataset) {
-  const fs::path data = dataset_of_work(dataset.folder), file = data / "splits_final.json";
-  std::error_code error;
-  return !data.empty() && fs::is_regular_file(file, error) ? file : fs::path();
-}
-
-/// Returns the folds of a file, of the cases that were prepared.
-std::vector<Split> read_folds(const fs::path& file, const PreparedDataset& dataset) {
-  std::set<std::string> known;
-  for (const PreparedCase& item : dataset.cases) known.insert(item.id);
-  std::vector<Split> folds = read_splits(file);
-  for (Split& fold : folds)
-    for (std::vector<std::string>* ids : {&fold.train, &fold.val})
-      std::erase_if(*ids, [&](const std::string& id) { return !known.contains(id); });
-  return folds;
 }
 
 std::vector<std::string> ids_of(const PreparedDataset& dataset) {
@@ -95,13 +78,14 @@ fs::path dataset_of_work(const fs::path& work) {
 }
 
 std::string folds_file_text(const PreparedDataset& dataset, const std::vector<Split>& folds) {
-  const fs::path file = folds.empty() ? fs::path() : splits_file_of(dataset);
-  return file.empty() ? "" : "the " + counted(std::ssize(folds), "fold") + " of " + file.string() + " are taken";
+  const fs::path data = dataset_of_work(dataset.folder), file = data / "splits_final.json";
+  std::error_code error;
+  if (folds.empty() || data.empty() || !fs::is_regular_file(file, error)) return "";
+  return file.string() + " is not read: the folds are those of splits_final.json in the run";
 }
 
 std::vector<Split> folds_of(const PreparedDataset& dataset, const std::string& fold) {
   if (fold == "all" || dataset.cases.size() < 2) return {};
-  if (const fs::path file = splits_file_of(dataset); !file.empty()) return read_folds(file, dataset);
   const std::vector<std::string> ids = ids_of(dataset);
   Folds folds = folds_by_group(patients_of(dataset));
   if (folds.count == 0) folds = folds_by_group(ids);

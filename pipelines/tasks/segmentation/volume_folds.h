@@ -1,6 +1,5 @@
-// The folds of a training on volumes: which cases train and which validate. They are those of a splits_final.json
-// beside the dataset.json, else nnU-Net's, where no patient has several cases; else the cases of a patient stand in one
-// fold.
+// The folds of a training on volumes: which cases train and which validate. They are nnU-Net's, where no patient has
+// several cases; else the cases of a patient stand in one fold.
 //
 //   const std::vector<Split> folds = folds_of(dataset, "0");
 //   const Split split = choose_split(dataset, folds, "0");
@@ -19,9 +18,8 @@ namespace voxshard {
 /// Returns the folder of the data set that was prepared there; empty where none is on record.
 std::filesystem::path dataset_of_work(const std::filesystem::path& work);
 
-/// Returns the folds of the data set; none when all cases are trained on. Where the data set has none of its own, cases
-/// of one patient, as far as `prepare` or their ids tell, stand in one fold, unless the set has one patient alone.
-/// Errors: as read_splits.
+/// Returns the folds of the data set; none when all cases are trained on. Cases of one patient, as far as `prepare` or
+/// else their ids tell, stand in one fold, unless the set has one patient alone.
 std::vector<Split> folds_of(const PreparedDataset& dataset, const std::string& fold);
 
 /// Returns the folds that a run started with, restricted to the cases that still exist; new cases train, but for those
@@ -31,7 +29,7 @@ std::vector<Split> folds_as_kept(const PreparedDataset& dataset, const std::vect
 /// Returns the fold of a name, "0", or all cases. Errors: kConfig for a fold that is not there.
 Split choose_split(const PreparedDataset& dataset, const std::vector<Split>& folds, const std::string& fold);
 
-/// Says that folds are those of a file beside the data set; empty where they are not.
+/// Says that folds are not those of a file beside the data set; empty where there is none.
 std::string folds_file_text(const PreparedDataset& dataset, const std::vector<Split>& folds);
 
 /// Says that folds keep the cases of a patient together, or with W_PATIENT that they do not; empty where no patient has

@@ -176,8 +176,6 @@ class VolumeTask : public TrainingTask {
 
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = sides_.notes();
-    if (const std::string file = folds_file_text(dataset_, folds_); !file.empty() && o_.kept.empty())
-      notes.push_back(file);
     const std::string patients = patients_text(dataset_, folds_);
     if (!patients.empty() && !patients.starts_with("W_")) notes.push_back(patients);
     return notes;
@@ -185,6 +183,7 @@ class VolumeTask : public TrainingTask {
   std::vector<std::string> warnings() const override {
     std::vector<std::string> warnings = sides_.warnings(asked_flip_);
     for (std::string& setting : without_effect(o_.sampling)) warnings.push_back(std::move(setting));
+    if (std::string file = folds_file_text(dataset_, folds_); !file.empty()) warnings.push_back(std::move(file));
     const std::string patients = patients_text(dataset_, folds_);
     if (patients.starts_with("W_")) warnings.push_back(patients);
     return warnings;

@@ -188,6 +188,25 @@ TEST(CocoResults, OfSeveralImagesOfOneNameTheIdSaysWhich) {
   EXPECT_THAT(r.notes[0].message, HasSubstr("of which there are several"));
 }
 
+TEST(CocoResults, OfImagesInSeveralFoldersTheFolderSaysWhich) {
+  DetectionDataset truth{.source = "a.json", .classes = {{"cell", 1}}};
+  truth.images = {{.file = "data/cam1/1.png", .id = 1}, {.file = "data/cam0/1.png", .id = 2}};
+  ScratchFolder dir;
+  write_bytes(dir.path() / "r.json",
+              R"([{"image_id": 1, "category_id": 1, "file_name": "cam0/1.png", "bbox": [1, 2, 3, 4], "score": 1}])");
+  const CocoResults r = read_coco_results(dir.path() / "r.json", truth);
+  ASSERT_EQ(r.boxes.size(), 1u);
+  EXPECT_EQ(r.boxes[0].image, 1);
+}
+
+TEST(CocoResults, NamesOfAnotherKindAreNoneAndTheIdsCount) {
+  const CocoResults r = read_results(R"([{"image_id": 2, "category_id": 40, "category_name": "class 40",
+      "file_name": "case_0001", "bbox": [1, 2, 3, 4], "score": 1}])");
+  ASSERT_EQ(r.boxes.size(), 1u);
+  EXPECT_EQ(r.boxes[0].image, 0);
+  EXPECT_EQ(r.boxes[0].category, 1);
+}
+
 TEST(Coco, ASizeOfZeroIsNotKnown) {
   const DetectionDataset set = read_text(
       R"({"images": [{"id": 1, "file_name": "a.png", "width": 0, "height": 0}], "categories": [], "annotations": []})");

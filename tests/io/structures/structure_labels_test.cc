@@ -108,30 +108,26 @@ TEST_F(StructureLabelsTest, ASegmentationOnTheGridOfItsImageKeepsItsVoxels) {
               ElementsAre(0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1));
 }
 
-TEST_F(StructureLabelsTest, SlicesWhoseEmptyNeighboursAreLeftOutAreOneSliceOfTheirImageEach) {
+TEST_F(StructureLabelsTest, ThinSlicesFarApartAreOneSliceOfTheirImageEach) {
   SegmentationSpec spec = small_segmentation();
   spec.step = "";  // the file does not say how far its slices are apart
   const std::string voxel("\xff\0\0\0\0\0", 6);
   spec.frames = {{.position = {0, 0, 1}, .values = voxel}, {.position = {0, 0, 4}, .values = voxel}};
   const Geometry image{.size = {3, 2, 6}};
-  const StructureOptions drawn_there{.image = {.series_uid = "1.2.3.4"}};
-  const auto slices_of = [&](const StructureLabels& made) {
+  const auto slices_of = [&](const std::string& thickness, const Geometry& on) {
+    spec.thickness = thickness;
     std::vector<int> slices;
-    const std::vector<int> all = voxels(made);
+    const std::vector<int> all = voxels(read(segmentation_bytes(spec), on, {{1, 1}}));
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i] != 0) slices.push_back(static_cast<int>(i / 6));
     return slices;
   };
-  const StructureLabels two = read(segmentation_bytes(spec), image, {{1, 1}}, drawn_there);
-  EXPECT_THAT(slices_of(two), ElementsAre(1, 4));
-  EXPECT_THAT(two.notes, IsEmpty()) << "its voxels are those of the image";
-  EXPECT_THAT(slices_of(read(segmentation_bytes(spec), image, {{1, 1}})), ElementsAre(0, 1, 2, 3, 4, 5))
-      << "without the series, slices 3 mm apart may be 3 mm thick";
+  EXPECT_THAT(slices_of("1", image), ElementsAre(1, 4)) << "those between were left out because they are empty";
+  for (const char* thickness : {"3", "2.5", ""})
+    EXPECT_THAT(slices_of(thickness, image), ElementsAre(0, 1, 2, 3, 4, 5)) << thickness;
   spec.frames.pop_back();
-  const Geometry finer{.size = {3, 2, 6}, .spacing = {1, 1, 0.25}};
-  EXPECT_THAT(slices_of(read(segmentation_bytes(spec), finer, {{1, 1}}, drawn_there)), ElementsAre(4));
   spec.step = "0.25";
-  EXPECT_THAT(slices_of(read(segmentation_bytes(spec), finer, {{1, 1}})), ElementsAre(4)) << "as the file says";
+  EXPECT_THAT(slices_of("3", {.size = {3, 2, 6}, .spacing = {1, 1, 0.25}}), ElementsAre(4)) << "as the file says";
 }
 
 TEST_F(StructureLabelsTest, AFractionalSegmentHoldsWhatReachesTheThreshold) {

@@ -213,12 +213,17 @@ DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fract
   const auto count = dataset.images.size();
   auto val = static_cast<std::size_t>(std::llround(val_fraction * static_cast<double>(count)));
   if (val_fraction > 0 && count > 1) val = std::clamp<std::size_t>(val, 1, count - 1);
+  std::map<std::string, std::int64_t> first;  // id of a sequence's first image, for all of them
+  for (const DetectionImage& image : dataset.images)
+    if (image.place) first.emplace(image.place->sequence, image.id);
   const auto lot = [&](const DetectionImage& image) {
-    return rng_bits({.seed = seed, .stream = rng_stream("detection_split")}, static_cast<std::uint64_t>(image.id));
+    const std::int64_t id = image.place && first.size() > 1 ? first.at(image.place->sequence) : image.id;
+    return rng_bits({.seed = seed, .stream = rng_stream("detection_split")}, static_cast<std::uint64_t>(id));
   };
   std::vector<std::uint64_t> lots;
   for (const auto& image : dataset.images) lots.push_back(lot(image));
   std::sort(lots.begin(), lots.end());
+  while (val > 0 && lots[val - 1] == lots.back()) --val;  // the last sequence trains
   return split_by(std::move(dataset), [&](const auto& image) { return val > 0 && lot(image) <= lots[val - 1]; });
 }
 

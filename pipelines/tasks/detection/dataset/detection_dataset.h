@@ -69,8 +69,9 @@ struct DetectionSetsOptions {
 DetectionSets read_detection_sets(const DetectionSetsOptions& options);
 
 /// Moves a share of the images to validation, at least one when the fraction is above 0 and there are two; the rest
-/// trains. The same seed gives the same images, whatever their order in the file. Notes stay with `train`. (Frames of
-/// videos are split by time instead, see pipelines/tasks/detection/dataset/video_dataset.h.)
+/// trains. Images of one sequence stay together, where there are several sequences. The same seed gives the same
+/// images, whatever their order in the file. Notes stay with `train`. (Frames of videos are split by time instead, see
+/// pipelines/tasks/detection/dataset/video_dataset.h.)
 DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fraction, std::uint64_t seed);
 
 /// Returns the boxes as average_precision takes them; `image` is an index into dataset.images.

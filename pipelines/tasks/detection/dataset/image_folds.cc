@@ -1,5 +1,6 @@
 #include "pipelines/tasks/detection/dataset/image_folds.h"
 
+#include <algorithm>
 #include <map>
 
 #include "pipelines/tasks/crop_name.h"
@@ -25,15 +26,18 @@ struct ImageNames {
   }
 };
 
-/// A run knows its images by the names of their files. Errors: kConfig where two have one name, of which one may have
-/// trained and the other have validated.
-void require_own_names(const DetectionDataset& dataset) {
+/// A run knows its images by the names of their files. Errors: kConfig where two have a name that validated, of which
+/// one may have trained.
+void require_own_names(const DetectionDataset& dataset, const std::vector<KeptSplit>& kept) {
   std::map<std::string, std::filesystem::path> files;
-  for (const DetectionImage& image : dataset.images)
-    if (const auto [other, is_new] = files.emplace(image.file.filename().string(), image.file); !is_new)
+  for (const DetectionImage& image : dataset.images) {
+    const std::string name = image.file.filename().string();
+    if (std::ranges::none_of(kept, [&](const KeptSplit& one) { return one.validates(name); })) continue;
+    if (const auto [other, is_new] = files.emplace(name, image.file); !is_new)
       throw Error(ErrorKind::kConfig, "[data] " + other->second.string() + " and " + image.file.string() +
                                           " have one name, by which the run cannot tell whether they trained; give "
                                           "them names of their own and begin a new run");
+  }
 }
 
 DetectionSets split_by(DetectionDataset dataset, const Folds& folds, std::int64_t fold) {
@@ -50,7 +54,7 @@ DetectionSets split_by(DetectionDataset dataset, const Folds& folds, std::int64_
 }  // namespace
 
 DetectionSets split_by_fold(DetectionDataset dataset, const std::string& fold, const std::vector<KeptSplit>& kept) {
-  if (!kept.empty()) require_own_names(dataset);
+  require_own_names(dataset, kept);
   const auto [names, sources] = ImageNames(dataset);
   const Folds folds = kept.empty() ? folds_by_group(sources) : folds_as_kept(names, sources, kept);
   require_folds(folds, fold, "pictures");
@@ -60,7 +64,7 @@ DetectionSets split_by_fold(DetectionDataset dataset, const std::string& fold, c
 }
 
 DetectionSets split_as_kept(DetectionDataset dataset, const KeptSplit& kept) {
-  require_own_names(dataset);
+  require_own_names(dataset, {kept});
   const auto [names, sources] = ImageNames(dataset);
   const Folds folds = folds_as_kept(names, sources, {kept});
   return split_by(std::move(dataset), folds, 0);

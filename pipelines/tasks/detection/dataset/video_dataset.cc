@@ -54,10 +54,14 @@ std::optional<SequencePlace> frame_place(const DetectionImage& image) {
 }
 
 bool has_video_frames(const DetectionDataset& dataset) {
+  constexpr std::size_t kFewestFrames = 5;  // of a sequence, in the mean
   std::set<std::string> sequences;
-  return std::ranges::any_of(dataset.images, [&](const DetectionImage& image) {
-    return image_address(image.file).frame || (image.place && !sequences.insert(image.place->sequence).second);
-  });
+  std::size_t frames = 0;
+  for (const DetectionImage& image : dataset.images) {
+    if (image_address(image.file).frame) return true;
+    if (image.place) ++frames, sequences.insert(image.place->sequence);
+  }
+  return frames > 0 && frames == dataset.images.size() && frames >= kFewestFrames * sequences.size();
 }
 
 void keep_frames(DetectionDataset& dataset, const FrameSelection& selection) {

@@ -18,7 +18,7 @@ namespace voxshard {
 /// that is no frame.
 std::optional<SequencePlace> frame_place(const DetectionImage& image);
 
-/// True when any image is a frame of a video, or one of several of a sequence.
+/// True when any image is a frame of a video, or all are image files of sequences that are long enough to be divided.
 bool has_video_frames(const DetectionDataset& dataset);
 
 /// Keeps the images that are selected frames of their video, in their order. Frame numbers and times are those of the

@@ -46,14 +46,38 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
   write_text_atomically(path, text);
 }
 
+/// Finds images among the names of a prediction ("17 a.png"), whose numbers may be those of a folder of images: by
+/// number and name, else by a name that one image alone has.
+class PredictedNames {
+ public:
+  PredictedNames(const DetectionDataset& truth, const SeenInputs& seen) {
+    for (const DetectionImage& image : truth.images) ++images_[image.file.filename().string()];
+    for (const auto* list : {&seen.trained_on, &seen.left_out})
+      for (const std::string& name : *list)
+        whole_.insert(name), by_file_.emplace(name.substr(name.find(' ') + 1), name);
+  }
+
+  std::string of(const DetectionImage& image) const {
+    std::string whole = seen_name(image.id, image.file);
+    const std::string file = image.file.filename().string();
+    if (whole_.contains(whole) || images_.at(file) > 1 || by_file_.count(file) != 1) return whole;
+    return by_file_.find(file)->second;
+  }
+
+ private:
+  std::map<std::string, int> images_;  // by the name of the file
+  std::set<std::string> whole_;
+  std::multimap<std::string, std::string> by_file_;
+};
+
 /// Leaves out images that were not predicted because the run was trained on them. Returns the names of the others.
 std::vector<std::string> leave_out_unasked(DetectionDataset& truth, std::vector<ScoredBox>& found,
                                            const SeenInputs& seen) {
+  const PredictedNames predicted(truth, seen);
   const std::set<std::string> unasked(seen.left_out.begin(), seen.left_out.end());
-  keep_images(truth, found,
-              [&](const DetectionImage& image) { return !unasked.contains(seen_name(image.id, image.file)); });
+  keep_images(truth, found, [&](const DetectionImage& image) { return !unasked.contains(predicted.of(image)); });
   std::vector<std::string> names;
-  for (const DetectionImage& image : truth.images) names.push_back(seen_name(image.id, image.file));
+  for (const DetectionImage& image : truth.images) names.push_back(predicted.of(image));
   return names;
 }
 

@@ -16,9 +16,11 @@ bool is_separator(char c) { return kSeparators.find(c) != std::string_view::npos
 bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// Returns the end of the name that begins at `at`, behind a separator if there is one; `at` when it holds no digit.
+/// Returns the end of the name that begins at `at`, behind a separator or at once with a digit; `at` when it holds no
+/// digit, or goes on the word before it ("subset1").
 std::size_t end_of_name(const std::string& text, std::size_t at) {
-  std::size_t end = at + (at < text.size() && is_separator(text[at]) ? 1 : 0);
+  if (at == text.size() || !(is_separator(text[at]) || is_digit(text[at]))) return at;
+  std::size_t end = at + (is_separator(text[at]) ? 1 : 0);
   const std::size_t begin = end;
   while (end < text.size() && is_alphanumeric(text[end])) ++end;
   const bool numbered = std::any_of(text.begin() + static_cast<std::ptrdiff_t>(begin),

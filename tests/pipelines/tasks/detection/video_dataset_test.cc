@@ -1,5 +1,7 @@
 #include "pipelines/tasks/detection/dataset/video_dataset.h"
 
+#include <set>
+
 #include "io/image/image_reader.h"
 #include "tests/io/video/video_scene.h"
 
@@ -68,15 +70,26 @@ TEST(VideoDataset, FramesThatAreStoredAsImagesAreSplitByTimeToo) {
   for (std::int64_t i = 0; i < 5; ++i)
     set.images.push_back(
         {.file = "img1/" + std::to_string(i) + ".jpg", .id = i, .place = SequencePlace{"img1", 9 - i}});
-  set.images.push_back({.file = "still.png", .id = 5});
   EXPECT_TRUE(has_video_frames(set));
+  DetectionDataset with_still = set;
+  with_still.images.push_back({.file = "still.png", .id = 5});
+  EXPECT_FALSE(has_video_frames(with_still)) << "a split by time would leave stills on one side";
   const DetectionSets sets = split_by_time(std::move(set), 0.4);
-  EXPECT_EQ(ids(sets.train), (Ids{2, 3, 4, 5}));
+  EXPECT_EQ(ids(sets.train), (Ids{2, 3, 4}));
   EXPECT_EQ(ids(sets.val), (Ids{0, 1}));
-  DetectionDataset alone;
-  for (std::int64_t i = 0; i < 3; ++i)
-    alone.images.push_back({.id = i, .place = SequencePlace{"video " + std::to_string(i), 0}});
-  EXPECT_FALSE(has_video_frames(alone)) << "one image of each is no sequence";
+}
+
+TEST(VideoDataset, ShortSequencesStayWholeInASplitByLot) {
+  DetectionDataset set;
+  for (std::int64_t i = 0; i < 40; ++i)
+    set.images.push_back(
+        {.file = std::to_string(i) + ".jpg", .id = i, .place = SequencePlace{"video " + std::to_string(i / 2), i % 2}});
+  EXPECT_FALSE(has_video_frames(set)) << "two frames of each are too few to be divided";
+  const DetectionSets sets = split_detection_dataset(set, 0.25, 1);
+  EXPECT_EQ(sets.val.images.size(), 10u);
+  std::set<std::int64_t> held;
+  for (const std::int64_t id : ids(sets.val)) held.insert(id / 2);
+  EXPECT_EQ(held.size(), 5u);
 }
 
 TEST(VideoDataset, ARangeAndAStrideInFramesNeedNoVideo) {
