@@ -111,7 +111,7 @@ class NamedItems {
     std::vector<EntryNote> passed_over;
     for (const json& entry : list)
       in_entry("results", passed_over, [&] {
-        by_names_ = by_names_ || (has(entry, name_field_) && by_name_.contains(last(text_field(entry, name_field_))));
+        by_names_ = by_names_ || (has(entry, name_field_) && !indices_of(text_field(entry, name_field_)).empty());
       });
   }
 
@@ -120,11 +120,8 @@ class NamedItems {
     const std::int64_t id = whole_number(entry, id_field_);
     if (!by_names_ || !has(entry, name_field_)) return index_of(by_id_, id, what_, code_);
     const std::string name = text_field(entry, name_field_);
-    const auto named = by_name_.find(last(name));
-    if (named == by_name_.end()) refuse(name, "which is not listed");
-    std::vector<std::size_t> all = named->second, alike;
-    std::ranges::copy_if(all, std::back_inserter(alike), [&](std::size_t i) { return ends_alike(names_[i], name); });
-    if (!alike.empty()) all = alike;
+    const std::vector<std::size_t> all = indices_of(name);
+    if (all.empty()) refuse(name, "which is not listed");
     const auto numbered = by_id_.find(id);
     if (numbered != by_id_.end() && std::ranges::count(all, numbered->second) > 0) return numbered->second;
     if (all.size() > 1) refuse(name, "of which there are several, none of them with the id " + std::to_string(id));
@@ -133,6 +130,13 @@ class NamedItems {
 
  private:
   static std::string last(const std::string& name) { return name.substr(name.rfind('/') + 1); }
+  std::vector<std::size_t> indices_of(const std::string& name) const {
+    std::vector<std::size_t> alike;
+    if (const auto named = by_name_.find(last(name)); named != by_name_.end())
+      std::ranges::copy_if(named->second, std::back_inserter(alike),
+                           [&](std::size_t i) { return ends_alike(names_[i], name); });
+    return alike;
+  }
   [[noreturn]] void refuse(const std::string& name, const std::string& why) const {
     throw EntryProblem(std::string("names the ") + what_ + " \"" + shown_name(name) + "\", " + why, code_);
   }

@@ -112,7 +112,7 @@ TEST(ChannelsCli, AlongAnAxisOfNrrdAndMetaImageTheyArePreparedAndPredicted) {
                   "ElementDataFile = LOCAL\n";
   for (int i = 0; i < 16 * 16 * 16; ++i) {
     const bool inside = i % 16 > 5 && i / 16 % 16 > 5;
-    for (const int value : {inside ? 60 : -200, i % 7})
+    for (const int value : {inside ? 60 + i % 3 : -200, i % 7})
       for (std::string* file : {&nrrd, &mha}) *file += {static_cast<char>(value), static_cast<char>(value >> 8)};
     label += inside ? '\1' : '\0';
   }

@@ -193,10 +193,13 @@ TEST(CocoResults, OfImagesInSeveralFoldersTheFolderSaysWhich) {
   truth.images = {{.file = "data/cam1/1.png", .id = 1}, {.file = "data/cam0/1.png", .id = 2}};
   ScratchFolder dir;
   write_bytes(dir.path() / "r.json",
-              R"([{"image_id": 1, "category_id": 1, "file_name": "cam0/1.png", "bbox": [1, 2, 3, 4], "score": 1}])");
+              R"([{"image_id": 1, "category_id": 1, "file_name": "cam0/1.png", "bbox": [1, 2, 3, 4], "score": 1},
+                  {"image_id": 1, "category_id": 1, "file_name": "cam2/1.png", "bbox": [1, 2, 3, 4], "score": 1}])");
   const CocoResults r = read_coco_results(dir.path() / "r.json", truth);
   ASSERT_EQ(r.boxes.size(), 1u);
   EXPECT_EQ(r.boxes[0].image, 1);
+  ASSERT_EQ(r.notes.size(), 1u);
+  EXPECT_THAT(r.notes[0].message, HasSubstr("names the image \"cam2/1.png\", which is not listed"));
 }
 
 TEST(CocoResults, NamesOfAnotherKindAreNoneAndTheIdsCount) {
