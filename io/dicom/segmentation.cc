@@ -69,8 +69,6 @@ std::vector<float> labels_by_number(const std::map<int, int>* class_of_segment) 
   return labels;
 }
 
-}  // namespace
-
 /// Sets the step of slices that are much thinner than the distances between them, all of which are multiples of the
 /// thickness: those between were left out because they are empty, and the file does not say the step.
 void take_thickness_as_step(DicomSeries& series) {
@@ -80,6 +78,8 @@ void take_thickness_as_step(DicomSeries& series) {
   if (thickness >= kCoincidingMm && steps > 1.5 && std::abs(steps - std::round(steps)) * thickness <= 0.05)
     series.common.step_mm = thickness;
 }
+
+}  // namespace
 
 DicomSegmentation place_segmentation(DicomHeader header) {
   DicomSegmentation seg;

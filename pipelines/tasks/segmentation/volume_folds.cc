@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the lists of cases of one patient, of those that are still there: as headers say, where these
-/// tell nothing as their ids do. A list of fewer than two keeps nothing.
+/// Returns the lists of cases of one patient, of those that are still there: as headers say, where these tell nothing
+/// as their ids do. A list of fewer than two keeps nothing.
 std::vector<std::vector<std::string>> kept_together(const PreparedDataset& dataset) {
   std::vector<std::vector<std::string>> together;
   std::set<std::string> left;  // no case twice, whatever the file says

@@ -122,8 +122,7 @@ TEST(Coco, OnlyNumbersOutsideOfStringsBecomeNull) {
   EXPECT_EQ(text, "\"open NaN");
 }
 
-CocoResults read_results(const std::string& text) {
-  const DetectionDataset truth = read_annotations("[]");
+CocoResults read_results(const std::string& text, const DetectionDataset& truth = read_annotations("[]")) {
   ScratchFolder dir;
   write_bytes(dir.path() / "r.json", text);
   return read_coco_results(dir.path() / "r.json", truth);
@@ -174,14 +173,18 @@ TEST(CocoResults, NamesSayWhichClassAndImageAndIdsOnlyWhereTheyAreTwice) {
   EXPECT_THAT(r.notes[1].message, HasSubstr("names the image \"one.png\", which is not listed"));
 }
 
+/// Two images of one name in two folders.
+DetectionDataset two_cameras() {
+  DetectionDataset set{.source = "a.json", .classes = {{"cell", 1}}};
+  set.images = {{.file = "data/cam0/1.png", .id = 4}, {.file = "data/cam1/1.png", .id = 5}};
+  return set;
+}
+
 TEST(CocoResults, OfSeveralImagesOfOneNameTheIdSaysWhich) {
-  DetectionDataset truth{.source = "a.json", .classes = {{"cell", 1}}};
-  truth.images = {{.file = "cam0/1.png", .id = 4}, {.file = "cam1/1.png", .id = 5}};
-  ScratchFolder dir;
-  write_bytes(dir.path() / "r.json", R"([
+  const CocoResults r = read_results(R"([
       {"image_id": 5, "category_id": 1, "file_name": "1.png", "bbox": [1, 2, 3, 4], "score": 1},
-      {"image_id": 1, "category_id": 1, "file_name": "1.png", "bbox": [1, 2, 3, 4], "score": 1}])");
-  const CocoResults r = read_coco_results(dir.path() / "r.json", truth);
+      {"image_id": 1, "category_id": 1, "file_name": "1.png", "bbox": [1, 2, 3, 4], "score": 1}])",
+                                     two_cameras());
   ASSERT_EQ(r.boxes.size(), 1u);
   EXPECT_EQ(r.boxes[0].image, 1);
   ASSERT_EQ(r.notes.size(), 1u);
@@ -189,13 +192,10 @@ TEST(CocoResults, OfSeveralImagesOfOneNameTheIdSaysWhich) {
 }
 
 TEST(CocoResults, OfImagesInSeveralFoldersTheFolderSaysWhich) {
-  DetectionDataset truth{.source = "a.json", .classes = {{"cell", 1}}};
-  truth.images = {{.file = "data/cam1/1.png", .id = 1}, {.file = "data/cam0/1.png", .id = 2}};
-  ScratchFolder dir;
-  write_bytes(dir.path() / "r.json",
-              R"([{"image_id": 1, "category_id": 1, "file_name": "cam0/1.png", "bbox": [1, 2, 3, 4], "score": 1},
-                  {"image_id": 1, "category_id": 1, "file_name": "cam2/1.png", "bbox": [1, 2, 3, 4], "score": 1}])");
-  const CocoResults r = read_coco_results(dir.path() / "r.json", truth);
+  const CocoResults r = read_results(R"([
+      {"image_id": 4, "category_id": 1, "file_name": "cam1/1.png", "bbox": [1, 2, 3, 4], "score": 1},
+      {"image_id": 4, "category_id": 1, "file_name": "cam2/1.png", "bbox": [1, 2, 3, 4], "score": 1}])",
+                                     two_cameras());
   ASSERT_EQ(r.boxes.size(), 1u);
   EXPECT_EQ(r.boxes[0].image, 1);
   ASSERT_EQ(r.notes.size(), 1u);

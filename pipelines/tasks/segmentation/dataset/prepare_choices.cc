@@ -32,6 +32,23 @@ void require_of_nnunet(const PrepareOptions& options) {
 
 bool is_of_hu(Normalise normalise) { return is_by_foreground(normalise) || normalise == Normalise::kWindow; }
 
+/// Returns the percentiles of the foreground to clip to. Errors: kConfig where these are no range of Hounsfield units.
+Range clip_of_foreground(const Fingerprint& pooled, Normalise normalise, bool sampled) {
+  const Range clip = {pooled.percentile_00_5_hu, pooled.percentile_99_5_hu};
+  constexpr double kLowest = CaseFingerprint::kLowestHu, kHighest = kLowest + CaseFingerprint::kBins - 1;
+  const bool beyond = !sampled && ((clip.high >= kHighest && pooled.max_hu > kHighest + 1) ||
+                                   (clip.low <= kLowest && pooled.min_hu < kLowest - 1));
+  if (clip.low < clip.high && !beyond) return clip;
+  const std::string range = fixed_text(pooled.min_hu, 3) + " to " + fixed_text(pooled.max_hu, 3),
+                    name = std::string("`{normalise} ") + normalise_name(normalise) + "`";
+  throw Error(ErrorKind::kConfig,
+              "[prepare] the values of all classes are " + range +
+                  (beyond ? ", many of them beyond what Hounsfield units can be (" + fixed_text(kLowest, 0) + " to " +
+                                fixed_text(kHighest, 0) + "), which " + name + " would cut off"
+                          : ", for " + name + " all alike within one Hounsfield unit") +
+                  "; take {normalise} zscore where they are no Hounsfield units, or give {clip} LOW,HIGH");
+}
+
 }  // namespace
 
 std::vector<double> parse_numbers(const std::string& text, std::size_t count, const std::string& option) {
@@ -152,23 +169,6 @@ std::array<double, 3> spacing_of_geometries(const PreparePlan& plan, const std::
 void choose_spacing(PreparePlan& plan, const PrepareOptions& options, const std::vector<Geometry>& geometries) {
   plan.spacing_mm = spacing_of_geometries(plan, geometries);
   if (options.spacing == "auto" && plan.convention == Convention::kVoxshard) plan.kept = kept_around(*plan.spacing_mm);
-}
-
-/// Returns the percentiles of the foreground to clip to. Errors: kConfig where these are no range of Hounsfield units.
-Range clip_of_foreground(const Fingerprint& pooled, Normalise normalise, bool sampled) {
-  const Range clip = {pooled.percentile_00_5_hu, pooled.percentile_99_5_hu};
-  constexpr double kLowest = CaseFingerprint::kLowestHu, kHighest = kLowest + CaseFingerprint::kBins - 1;
-  const bool beyond = !sampled && ((clip.high >= kHighest && pooled.max_hu > kHighest + 1) ||
-                                   (clip.low <= kLowest && pooled.min_hu < kLowest - 1));
-  if (clip.low < clip.high && !beyond) return clip;
-  const std::string range = fixed_text(pooled.min_hu, 3) + " to " + fixed_text(pooled.max_hu, 3),
-                    name = std::string("`{normalise} ") + normalise_name(normalise) + "`";
-  throw Error(ErrorKind::kConfig,
-              "[prepare] the values of all classes are " + range +
-                  (beyond ? ", many of them beyond what Hounsfield units can be (" + fixed_text(kLowest, 0) + " to " +
-                                fixed_text(kHighest, 0) + "), which " + name + " would cut off"
-                          : ", for " + name + " all alike within one Hounsfield unit") +
-                  "; take {normalise} zscore where they are no Hounsfield units, or give {clip} LOW,HIGH");
 }
 
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {
