@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
   Scene scene("prepare_large");
@@ -34,6 +35,20 @@ TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
   ASSERT_EQ(report.failures.size(), 1u);
   EXPECT_EQ(report.failures[0].code, "E_BUDGET");
   EXPECT_THAT(report.failures[0].message, HasSubstr("would fit"));
+}
+
+TEST(Prepare, APlanOfFewerCasesThanAreThereIsSaid) {
+  Scene scene("prepare_raised");
+  scene.write_dataset(2);
+  write_volume(scene.image(1), Scene::make_image(1, {40, 40, 40}), DiskType::kI16);
+  write_volume(scene.label(1), Scene::make_label({40, 40, 40}), DiskType::kU8);
+  PrepareOptions options = preparation(scene);
+  options.formats.limits.most_voxels = 10000;
+  EXPECT_EQ(prepare_dataset(options, scene.progress).prepared, 1);
+  EXPECT_THAT(scene.progress.lines, Not(Contains(HasSubstr("could be used at first"))));
+  options.formats.limits = {}, options.resume = true;
+  EXPECT_EQ(prepare_dataset(options, scene.progress).prepared, 1);
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("those of the 1 case that could be used at first, and 2 are")));
 }
 
 /// Returns the three numbers after "a spacing of".

@@ -41,6 +41,24 @@ std::vector<std::vector<std::string>> prepared_by_patient(const Dataset& dataset
   return cases_by_patient(cases);
 }
 
+namespace {
+
+/// Says where an earlier call made the plan of fewer cases than are prepared now: a limit that was raised since left
+/// the others out.
+void say_plan_of_fewer(const fs::path& work, std::size_t cases, Progress& progress) {
+  std::size_t planned = cases;
+  try {
+    planned = read_json(work / "fingerprint.json").at("per_case").size();
+  } catch (const std::exception&) {  // nothing tells
+  }
+  if (planned < cases)
+    progress.warn("spacing and intensities are those of the " + counted(static_cast<std::int64_t>(planned), "case") +
+                  " that could be used at first, and " + std::to_string(cases) +
+                  " are prepared so; another folder gets those of all");
+}
+
+}  // namespace
+
 void complete_report(const PrepareOptions& options, const PreparePlan& plan, const Dataset& dataset, Json& records,
                      Progress& progress, PrepareReport& report) {
   report.plan = plan;
@@ -49,6 +67,7 @@ void complete_report(const PrepareOptions& options, const PreparePlan& plan, con
   if (!report.interrupted) report.missing = decide_missing(records, plan.class_names, report.missing_rule);
   report.coverage = class_coverage(records, plan.class_names);
   if (report.interrupted) return;
+  say_plan_of_fewer(options.work, records.size(), progress);
   report.patients_of_several = std::ssize(prepared_by_patient(dataset, records));
   if (!options.judge) return;
   for (CaseFailure& odd : options.judge(records, plan.class_names)) {
