@@ -4,8 +4,6 @@
 #include <map>
 #include <set>
 
-#include "io/files/config_file.h"
-#include "libcore/base/text.h"
 #include "pipelines/tasks/group_folds.h"
 #include "pipelines/tasks/segmentation/checks/patients.h"
 
@@ -69,16 +67,8 @@ std::string patients_text(const PreparedDataset& dataset, const std::vector<Spli
                : counts + ": each fold keeps those of a patient together";
 }
 
-fs::path dataset_of_work(const fs::path& work) {
-  try {
-    return read_json(work / "run.json").at("dataset").get<std::string>();
-  } catch (const std::exception&) {  // the record was removed, or no data set was prepared
-    return {};
-  }
-}
-
 std::string folds_file_text(const PreparedDataset& dataset, const std::vector<Split>& folds) {
-  const fs::path data = dataset_of_work(dataset.folder), file = data / "splits_final.json";
+  const fs::path data = source_of_prepared(dataset.folder), file = data / "splits_final.json";
   std::error_code error;
   if (folds.empty() || data.empty() || !fs::is_regular_file(file, error)) return "";
   return file.string() + " is not read: the folds are those of splits_final.json in the run";

@@ -5,7 +5,6 @@
 //   const Split split = choose_split(dataset, folds, "0");
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,9 +13,6 @@
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
-
-/// Returns the folder of the data set that was prepared there; empty where none is on record.
-std::filesystem::path dataset_of_work(const std::filesystem::path& work);
 
 /// Returns the folds of the data set; none when all cases are trained on. Cases of one patient, as far as `prepare` or
 /// else their ids tell, stand in one fold, unless the set has one patient alone.

@@ -204,7 +204,7 @@ class VolumeTask : public TrainingTask {
     const auto has = [&](const fs::path& images) {
       return fs::is_directory(images, error) && !fs::is_empty(images, error) && !error;
     };
-    const fs::path data = dataset_of_work(o_.work);
+    const fs::path data = source_of_prepared(o_.work);
     if (data.empty()) return {};
     if (has(data / "imagesTs")) return {.data = data / "imagesTs"};
     if (!split_.val.empty() && has(data / "imagesTr")) return {.data = data / "imagesTr", .among_trained = true};

@@ -180,26 +180,19 @@ DetectionDataset two_cameras() {
   return set;
 }
 
-TEST(CocoResults, OfSeveralImagesOfOneNameTheIdSaysWhich) {
+TEST(CocoResults, OfSeveralImagesOfOneNameTheFolderSaysWhichElseTheId) {
   const CocoResults r = read_results(R"([
       {"image_id": 5, "category_id": 1, "file_name": "1.png", "bbox": [1, 2, 3, 4], "score": 1},
-      {"image_id": 1, "category_id": 1, "file_name": "1.png", "bbox": [1, 2, 3, 4], "score": 1}])",
-                                     two_cameras());
-  ASSERT_EQ(r.boxes.size(), 1u);
-  EXPECT_EQ(r.boxes[0].image, 1);
-  ASSERT_EQ(r.notes.size(), 1u);
-  EXPECT_THAT(r.notes[0].message, HasSubstr("of which there are several"));
-}
-
-TEST(CocoResults, OfImagesInSeveralFoldersTheFolderSaysWhich) {
-  const CocoResults r = read_results(R"([
       {"image_id": 4, "category_id": 1, "file_name": "cam1/1.png", "bbox": [1, 2, 3, 4], "score": 1},
+      {"image_id": 1, "category_id": 1, "file_name": "1.png", "bbox": [1, 2, 3, 4], "score": 1},
       {"image_id": 4, "category_id": 1, "file_name": "cam2/1.png", "bbox": [1, 2, 3, 4], "score": 1}])",
                                      two_cameras());
-  ASSERT_EQ(r.boxes.size(), 1u);
+  ASSERT_EQ(r.boxes.size(), 2u);
   EXPECT_EQ(r.boxes[0].image, 1);
-  ASSERT_EQ(r.notes.size(), 1u);
-  EXPECT_THAT(r.notes[0].message, HasSubstr("names the image \"cam2/1.png\", which is not listed"));
+  EXPECT_EQ(r.boxes[1].image, 1);
+  ASSERT_EQ(r.notes.size(), 2u);
+  EXPECT_THAT(r.notes[0].message, HasSubstr("of which there are several"));
+  EXPECT_THAT(r.notes[1].message, HasSubstr("names the image \"cam2/1.png\", which is not listed"));
 }
 
 TEST(CocoResults, NamesOfAnotherKindAreNoneAndTheIdsCount) {

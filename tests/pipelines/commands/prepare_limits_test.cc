@@ -18,13 +18,19 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
-  Scene scene("prepare_large");
+/// Writes two cases, the second of 64000 voxels, and returns options that leave it out.
+PrepareOptions one_too_large(Scene& scene) {
   scene.write_dataset(2);
   write_volume(scene.image(1), Scene::make_image(1, {40, 40, 40}), DiskType::kI16);
   write_volume(scene.label(1), Scene::make_label({40, 40, 40}), DiskType::kU8);
   PrepareOptions options = preparation(scene);
   options.formats.limits.most_voxels = 10000;
+  return options;
+}
+
+TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
+  Scene scene("prepare_large");
+  PrepareOptions options = one_too_large(scene);
   PrepareReport report = prepare_dataset(options, scene.progress);
   EXPECT_EQ(report.prepared, 1);
   ASSERT_EQ(report.failures.size(), 1u);
@@ -39,11 +45,7 @@ TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
 
 TEST(Prepare, APlanOfFewerCasesThanAreThereIsSaid) {
   Scene scene("prepare_raised");
-  scene.write_dataset(2);
-  write_volume(scene.image(1), Scene::make_image(1, {40, 40, 40}), DiskType::kI16);
-  write_volume(scene.label(1), Scene::make_label({40, 40, 40}), DiskType::kU8);
-  PrepareOptions options = preparation(scene);
-  options.formats.limits.most_voxels = 10000;
+  PrepareOptions options = one_too_large(scene);
   EXPECT_EQ(prepare_dataset(options, scene.progress).prepared, 1);
   EXPECT_THAT(scene.progress.lines, Not(Contains(HasSubstr("could be used at first"))));
   options.formats.limits = {}, options.resume = true;

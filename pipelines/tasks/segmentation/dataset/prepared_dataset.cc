@@ -115,6 +115,14 @@ bool is_prepared(const std::filesystem::path& folder) {
   return manifest && manifest->command == "prepare";
 }
 
+std::filesystem::path source_of_prepared(const std::filesystem::path& folder) {
+  try {
+    return read_json(folder / "run.json").at("dataset").get<std::string>();
+  } catch (const std::exception&) {  // the record was removed, or no folder of a data set was prepared
+    return {};
+  }
+}
+
 PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<CaseFailure>* left_out) {
   const Manifest manifest = finished_manifest(folder);
   PreparedDataset prepared{.name = "", .folder = folder, .plan = read_plan(folder / "plans.json"), .cases = {}};

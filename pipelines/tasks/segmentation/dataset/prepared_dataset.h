@@ -64,6 +64,9 @@ std::string case_part(const std::string& id);
 /// read_manifest().
 bool is_prepared(const std::filesystem::path& folder);
 
+/// Returns the folder of the data set that was prepared there, as run.json says it; empty where that does not tell.
+std::filesystem::path source_of_prepared(const std::filesystem::path& folder);
+
 /// Reads a work folder. Errors: kInput when the folder was not written by `prepare`, when that did not finish, or when
 /// cases (named) are missing or differ from what the plan's `prepare` wrote; kNoCase when it has no case.
 ///   left_out  gets the cases that are missing or changed, instead of that error; null: the error is thrown

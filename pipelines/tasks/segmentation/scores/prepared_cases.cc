@@ -28,12 +28,8 @@ Dataset classes_of_prepared(const fs::path& folder) {
 }
 
 void refuse_images_of_prepared(const fs::path& folder) {
-  std::error_code error;
-  std::string source = "the folder of the data set that it was prepared from";
-  if (fs::exists(folder / "run.json", error)) {
-    const nlohmann::json run = read_json(folder / "run.json");
-    if (run.contains("dataset") && run.at("dataset").is_string()) source = run.at("dataset").get<std::string>();
-  }
+  std::string source = source_of_prepared(folder).string();
+  if (source.empty()) source = "the folder of the data set that it was prepared from";
   throw Error(ErrorKind::kUsage,
               "[evaluate] {baseline} and {png} need images on the grids of the label maps, and " + folder.string() +
                   " is a folder that `voxshard prepare` wrote, which has none: give {dataset} " + source);
